@@ -24,7 +24,7 @@ public struct CaptureDecoding: Sendable {
     ///   cannot be read.
     public init(format: String? = nil) throws {
         guard let format, format != "auto" else {
-            options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+            options = DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
             return
         }
         options = DecodingOptions(

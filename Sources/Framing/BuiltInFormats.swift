@@ -62,6 +62,15 @@ package enum BuiltInFormats {
         }
         return formats
     }
+
+    /// The same with variants: what a connection of an unknown format may have.
+    package static func allWithVariants() throws(FormatFileError) -> [Format] {
+        var formats: [Format] = []
+        for system in systems {
+            formats += try FormatLoader.loadWithVariant(String(decoding: system.yaml, as: UTF8.self), file: system.name)
+        }
+        return formats
+    }
 }
 
 /// A one-line description of a format.

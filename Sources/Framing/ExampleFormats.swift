@@ -48,9 +48,11 @@ package enum ExampleFormats {
         var formats: [Format] = []
         for name in names {
             guard let yaml = yaml(of: name) else { continue }
-            var format = try FormatLoader.load(yaml, file: prefix + name)
-            format.name = prefix + name
-            if format.detection != nil { formats.append(format) }
+            for var format in try FormatLoader.loadWithVariant(yaml, file: prefix + name) where format.detection != nil
+            {
+                format.name = prefix + name
+                formats.append(format)
+            }
         }
         return formats
     }

@@ -5,6 +5,8 @@ import Streams
 public struct Format: Sendable {
     /// The name, as in `--format` and in traces.
     public package(set) var name: String
+    /// Of a variant of the format of its name, the values of parameters that make it one: `byteOrder=little`; otherwise empty.
+    package internal(set) var variant = ""
     /// A one-line description.
     public package(set) var summary: String
     /// The servers' usual ports.
@@ -35,4 +37,7 @@ public struct Format: Sendable {
     package var hazards: [FormatHazard] = []
     /// Whether its streams are split into frames; false if they can only be recognized.
     package var isFramed = true
+
+    /// The name with the values of a variant, as one asks for it.
+    package var label: String { variant.isEmpty ? name : "\(name):\(variant)" }
 }

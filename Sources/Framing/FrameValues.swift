@@ -101,6 +101,7 @@ package struct FrameValues {
         if path.count == 1, first == "body" {
             return "body alone is no value; expected a part of it: body.length, body.text, body.json.…, body.protobuf.…"
         }
+        if first == "body", let misspelling = BodyFormat.misspelling(in: Array(path.dropFirst())) { return misspelling }
         if path.count == 1, first == "fields" { return "fields alone is no value; expected fields.NAME" }
         guard !names.contains(first) else { return nil }
         let complaint = "there is no value \(first); \(LoadContext.hint(first, names))"

@@ -125,6 +125,20 @@ extension BodyFormat {
     /// What the first component of a path in a body may be, other than a member of JSON or Protobuf.
     package static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
 
+    /// The error in a path in a body whose first component seems to be a misspelt form; nil if there is none. It could also be a
+    /// member's name, but that can be written otherwise, and a value that no frame has would not be noticed.
+    static func misspelling(in path: [String]) -> String? {
+        guard path.count > 1, let first = path.first, !formNames.contains(first) else { return nil }
+        let meant = ["json", "protobuf", "fields"].first { form in
+            let distance = editDistance(form, first)
+            return distance == 1 || distance == 2 && form.sorted() == first.sorted()
+        }
+        guard let meant else { return nil }
+        let inside = path.dropFirst().joined(separator: ".")
+        return "\(first) is no form of a body; did you mean body.\(meant).\(inside)? "
+            + "A value called \(first) is body.json.\(first).\(inside), or in place of json another form"
+    }
+
     /// The error in a path in these bodies; nil if some of them may have it.
     func complaint(about path: [String]) -> String? {
         let forms = Set((byType.values.map(\.form) + cases.map(\.chain.form) + [otherwise.form]).compactMap { $0 })
@@ -138,7 +152,7 @@ extension BodyFormat {
             return nil
         }
         return forms.contains("json") || forms.contains("protobuf") || forms.contains("fields")
-            ? nil : bodies + (forms.isEmpty ? "" : ", which has no values inside")
+            ? Self.misspelling(in: path) : bodies + (forms.isEmpty ? "" : ", which has no values inside")
     }
 }
 

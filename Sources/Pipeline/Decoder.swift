@@ -12,6 +12,8 @@ package final class Decoder: StreamReceiver {
     private let resources: ConnectionResources
     /// The same for what a proxy passed on; nil until there is any.
     private var outLegs: ConnectionResources?
+    /// The time to which it was advanced. Set before anything is called that could come back.
+    @exclusivity(unchecked) private var now = Timestamp(nanoseconds: .min)
 
     /// A decoder.
     ///
@@ -60,7 +62,12 @@ package final class Decoder: StreamReceiver {
     package func learned(keyLog: RawSpan) { resources.keys?.add(keyLog) }
 
     /// Deadlines before `time` have passed.
+    ///
+    /// To say so twice changes nothing, even if something earlier has become due in between, such as a deadline of bytes that
+    /// were held: batches do not repeat it, and the trace must be the same.
     package func advance(to time: Timestamp) {
+        guard time != now else { return }
+        now = time
         if output.deadlines.earliest < time { pass(time) }
     }
 

@@ -202,7 +202,10 @@ import Testing
         #expect(result.errors.contains("it is no folder") && result.text.isEmpty, "\(result.errors)")
     }
 
-    @Test(arguments: [("body contains \"x\"", "body alone is no value"), ("fields == 3", "fields alone is no value")])
+    @Test(arguments: [
+        ("body contains \"x\"", "body alone is no value"), ("fields == 3", "fields alone is no value"),
+        ("body.jsn.a == 1", "did you mean body.json.a?"),
+    ])
     func aFilterSaysWhichPartOfAFrameItMeans(filter: String, complaint: String) throws {
         let capture = URL(filePath: #filePath).appending(path: "../../../fixtures/im-json/chat.pcap").standardized.path
         let result = try Program.run("frametap", ["decode", capture, "--filter", filter])

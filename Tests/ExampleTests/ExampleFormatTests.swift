@@ -92,7 +92,7 @@ import Trace
     @Test(arguments: Example.all.filter { !["dns", "modbus", "jt808", "tls", "bgp"].contains($0.name) })
     func examplesAreRecognised(_ example: Example) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: example.capturePath)))
-        let formats = try BuiltInFormats.all() + ExampleFormats.recognised()
+        let formats = try BuiltInFormats.allWithVariants() + ExampleFormats.recognised()
         let lines = try DecodedCapture(bytes, options: .init(.automatic(formats))).lines()
         let found = lines.filter { $0.event == "format" }.map { $0["format"] ?? "-" }
         let own = found.filter { $0 == "example:\(example.formatName)" }

@@ -65,7 +65,8 @@ struct FormatExample: CustomTestStringConvertible, Sendable {
         }
         if !keys.isEmpty { try format.use(BodyResources(keys: keys)) }
         let output = MemoryOutput()
-        let options = DecodingOptions(steps.contains("detect") ? .automatic([format]) : .fixed(format))
+        let formats = try steps.contains("detect") ? FormatLoader.loadWithVariant(yaml, file: name) : []
+        let options = DecodingOptions(formats.isEmpty ? .fixed(format) : .automatic(formats))
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "", tool: "")])
         var count = 0
         func show() throws {

@@ -1,4 +1,5 @@
 import Framing
+import Streams
 import Testing
 
 @Suite struct FormatLoaderTests {
@@ -59,6 +60,15 @@ import Testing
         (
             "format: x\nsecret: [{ value: body.a, when: type == PUBLISH }]",
             "fields, body; text stands in quotes: \"PUBLISH\""
+        ),
+        (
+            "format: x\nsecret: body.jsn.password",
+            "secret: body.jsn.password: jsn is no form of a body; did you mean body.json.password?"
+        ),
+        ("format: x\nsecret: [{ value: body.a, when: body.josn.a == 1 }]", "did you mean body.json.a?"),
+        (
+            "format: x\nparameters: { size: 1 }\ndetect: { evidence: e, alsoWith: { sise: 2 } }",
+            "3:36: the format has no parameter sise; did you mean size?"
         ),
         ("format: x\nsecret: [[body.a]]", "secret should list text or { value"),
         ("format: x\nframing: { rule: delimiter, end: [] }", "end is an empty list"),
@@ -132,5 +142,27 @@ import Testing
     func faultsAreSaid(yaml: String, part: String) {
         let said = faults(yaml)
         #expect(said.contains { $0.contains(part) }, "\(said)")
+    }
+
+    /// What nearly is a form of a body is refused, since no frame would have it; other names are those of members.
+    @Test(arguments: [
+        ("jsn.a", true), ("josn.a.b", true), ("protobuff.1", true), ("field.a", true), ("json.field.a", false),
+        ("field", false), ("friends.a", false), ("join.a", false), ("test.a", false), ("text", false),
+    ])
+    func misspeltFormsOfBodiesAreRefused(path: String, isRefused: Bool) throws {
+        let path = ["body"] + path.split(separator: ".").map(String.init)
+        #expect((FrameValues.complaint(about: path) != nil) == isRefused)
+        #expect((FrameValues.complaint(about: path, inTrace: true) != nil) == isRefused)
+    }
+
+    /// A format that differs from one server to another is tried with the other values as well.
+    @Test func aVariantIsTheFormatWithOtherParameters() throws {
+        let all = try BuiltInFormats.allWithVariants()
+        #expect(all.filter(\.variant.isEmpty).map(\.name) == BuiltInFormats.names)
+        let variant = try #require(all.first { !$0.variant.isEmpty })
+        #expect(variant.name == "len16-id" && variant.label == "len16-id:byteOrder=little")
+        let bytes = try variant.directions.fromClient.encode(
+            [Field("id", .integer(3)), Field("flag", .integer(0))], body: [8, 1])
+        #expect(bytes == [5, 0, 3, 0, 0, 8, 1])
     }
 }

@@ -11,7 +11,7 @@ import Trace
 
     init() throws {
         chat = try ChatBytes()
-        automatic = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        automatic = DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
     }
 
     /// The lines without anything that may depend on segmentation. A summary counts split and merged frames.

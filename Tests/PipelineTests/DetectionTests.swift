@@ -11,7 +11,7 @@ import Trace
     private let formats: [Format]
 
     init() throws {
-        formats = try BuiltInFormats.all()
+        formats = try BuiltInFormats.allWithVariants()
     }
 
     /// The recognised format of a conversation, and the evidence.
@@ -174,7 +174,7 @@ import Trace
 
     private func stream(using generator: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
-        let kind = Int.random(in: 0..<7, using: &generator)
+        let kind = Int.random(in: 0..<8, using: &generator)
         for index in 0..<Int.random(in: 0...40, using: &generator) {
             switch kind {
             case 0: bytes += generator.bytes(Int.random(in: 1...300, using: &generator))
@@ -182,7 +182,8 @@ import Trace
             case 2: bytes += Array("line \(index)\r\n".utf8)
             case 3: bytes += [0, 7, 0, 3, 0, 8, 1, 16, UInt8(index)]
             case 4: bytes += [12, 0, 0, 0, 2, 0, 0, 0, 65, 66, 67, 68]
-            case 5: bytes += Array("{\"size\":\"3\"}\r\nabc".utf8)
+            case 5: bytes += [7, 0, 3, 0, 0, 8, 1, 16, UInt8(index)]
+            case 6: bytes += Array("{\"size\":\"3\"}\r\nabc".utf8)
             default: bytes += Array("abtext\(index)".utf8)
             }
         }
@@ -293,6 +294,56 @@ import Trace
         #expect(line == ("line", "nothing but one line of text"))
         #expect(try recognised(talk((.fromClient, "{\"a\":1} trailing"))).format == nil)
         #expect(try recognised(talk((.fromClient, "hello\n"), (.fromServer, "\u{1}\u{2}\u{3}"))).format == nil)
+    }
+
+    /// An object of several lines is one object, however it is cut, and not lines of text.
+    @Test func anIndentedObjectIsNoLines() throws {
+        let object = "{\n  \"head\": \"phoneNum\",\n  \"body\": [\n    13133334444\n  ]\n}"
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for text in [object, object + "\n", "\r\n" + object + "\r\n\r\n"] {
+            for whole in [talk((.fromClient, text)), talk((.fromClient, text), (.fromServer, text))] {
+                for conversation in [whole, whole.cut(using: &generator)] {
+                    let found = try recognised(conversation)
+                    #expect(found == ("json-envelope", "nothing but one JSON object"), "\(text), seed \(seed)")
+                }
+            }
+        }
+        // Whatever is no object beside it, or only the beginning of one, leaves it to the lines.
+        #expect(try recognised(talk((.fromClient, object + "\n{\nx\n"))).format == "line")
+        #expect(try recognised(talk((.fromClient, object + "\n"), (.fromServer, "one\ntwo\n"))).format == "line")
+    }
+
+    /// Both byte orders are tried, on connections side by side, and each is framed by its own.
+    @Test func theOtherByteOrderIsRecognisedToo() throws {
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            DecodingOptions(.automatic(formats)), sinks: [NDJSONWriter(to: output, source: "", tool: "")])
+        let zero = Timestamp(nanoseconds: 0)
+        for number in 1...4 {
+            let connection = decoder.open(
+                Opening(
+                    number: number, time: zero, client: Endpoint(IPAddress(v4: 1), UInt16(number)),
+                    server: Endpoint(IPAddress(v4: 2), 2)))
+            for index in 0..<4 {
+                let head: [UInt8] = number % 2 == 0 ? [7, 0, 3, 0, 0] : [0, 7, 0, 3, 0]
+                let frame = head + [8, UInt8(index), 16, 1]
+                connection.received(frame.span.bytes, from: .fromClient, at: zero, packet: index + 1)
+            }
+            connection.closed(Closing(reason: .fin, by: .fromClient, time: zero))
+        }
+        decoder.finish()
+        decoder.flush()
+        let lines = try traceLines(output.text)
+        let evidence = "three frames with few ids chain"
+        let found = lines.filter { $0.event == "format" }
+        #expect(found.map { $0["format"] } == [String?](repeating: "len16-id", count: 4))
+        #expect(
+            found.map { $0["evidence"] } == [
+                evidence, evidence + ", with byteOrder=little", evidence, evidence + ", with byteOrder=little",
+            ])
+        #expect(lines.filter { $0.event == "frame" && $0["type"] == "chat" }.count == 16)
+        #expect(!lines.contains { $0.event == "unframed" })
     }
 
     /// The first upload is longer than the limit for recognition, or truncated.

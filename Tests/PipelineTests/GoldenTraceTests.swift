@@ -30,7 +30,7 @@ import Trace
         let file = Self.fixtures.appending(path: trace)
         let capture = [UInt8](try Data(contentsOf: file.deletingPathExtension().appendingPathExtension("pcap")))
         let format = String(trace.prefix { $0 != "/" })
-        var options = DecodingOptions(.automatic(try BuiltInFormats.all()))
+        var options = DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
         if Self.unmarked.contains(format) {
             options.choice = .fixed(try #require(try BuiltInFormats.format(named: format)))
         }

@@ -15,7 +15,7 @@ import Testing
         let capture = Array(try Data(contentsOf: url))
         let format = try #require(try BuiltInFormats.format(named: name))
         // The examples keep many candidates alive for longer.
-        let candidates = try BuiltInFormats.all() + ExampleFormats.recognised()
+        let candidates = try BuiltInFormats.allWithVariants() + ExampleFormats.recognised()
         let named = try DecodedCapture(capture, options: DecodingOptions(.fixed(format))).lines()
         let found = try DecodedCapture(capture, options: DecodingOptions(.automatic(candidates))).lines()
         let recognised = Set(found.filter { $0.event == "format" && $0["format"] == name }.map(\.connection))

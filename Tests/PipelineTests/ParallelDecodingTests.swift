@@ -19,7 +19,9 @@ import Trace
         return all.filter { $0.hasSuffix(".pcap") }.sorted()
     }()
 
-    private func options() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
+    private func options() throws -> DecodingOptions {
+        DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
+    }
 
     /// Reads a capture on a thread of its own; `decode` gets the queue.
     private func read(_ bytes: [UInt8], _ decode: (BatchQueue) -> Void) {
@@ -62,6 +64,62 @@ import Trace
             read(bytes) { BatchReplay($0, to: decoder).run { false } }
         }
         #expect(alone == parallel)
+    }
+
+    /// What becomes due in the past is in the same place of the trace, however often the source says what time it is: a frame that was
+    /// held until now is an answer to no request since long ago.
+    @Test func whatIsDueLateIsReportedAtTheSamePlace() throws {
+        let format = try FormatLoader.load(
+            """
+            format: asked
+            framing: { rule: delimiter, end: "\\n" }
+            body: text
+            frame: { type: [{ when: body.text == "a", is: answer }, { when: body.text == "q", is: request }, { is: other }] }
+            detect: { evidence: three lines, frames: 3, alone: a line }
+            pairs: [{ request: type == "request", from: client, answer: type == "answer" }]
+            """, file: "asked.yaml")
+        func play(to receiver: any StreamReceiver) {
+            func advance(to seconds: Int64) -> Timestamp {
+                let time = Timestamp(seconds: seconds, nanoseconds: 0)
+                receiver.advance(to: time)
+                return time
+            }
+            func send(_ text: String, to connection: any ConnectionReceiver, _ direction: Direction, _ seconds: Int64) {
+                let bytes = Array(text.utf8)
+                connection.received(bytes.span.bytes, from: direction, at: advance(to: seconds), packet: 1)
+            }
+            let start = advance(to: 1_000)
+            let open = (1...2).map { number in
+                receiver.open(
+                    Opening(
+                        number: number, time: start, client: Endpoint(IPAddress(v4: 1), UInt16(number)),
+                        server: Endpoint(IPAddress(v4: 2), 2)))
+            }
+            send("a\n", to: open[0], .fromServer, 1_000)
+            for _ in 0..<3 { send("x\n", to: open[1], .fromClient, 1_000) }
+            open[0].noticed(.idle, from: .fromServer, at: advance(to: 1_060), packet: 2)
+            for seconds in [1_060, 1_060, 1_061] as [Int64] { send("x\n", to: open[1], .fromClient, seconds) }
+            for connection in open { connection.closed(Closing(reason: .fin, by: nil, time: advance(to: 1_061))) }
+        }
+        func trace(_ feed: (Decoder) -> Void) throws -> [TraceLine] {
+            let output = MemoryOutput()
+            let decoder = Decoder(
+                DecodingOptions(.automatic([format])), sinks: [NDJSONWriter(to: output, source: "", tool: "")])
+            feed(decoder)
+            decoder.finish()
+            decoder.flush()
+            return try traceLines(output.text)
+        }
+        let alone = try trace { play(to: $0) }
+        let parallel = try trace { decoder in
+            let queue = BatchQueue(batches: 2)
+            let receiver = BatchingReceiver(queue)
+            play(to: receiver)
+            receiver.finish()
+            BatchReplay(queue, to: decoder).run { false }
+        }
+        #expect(alone.map(\.text) == parallel.map(\.text))
+        #expect(alone.filter { $0["kind"] == "answer-without-request" }.count == 1)
     }
 
     @Test(arguments: captures) func sharesAddUp(capture: String) throws {

@@ -47,7 +47,9 @@ import Trace
         return try #require(Double(output.dropLast()))
     }
 
-    private static func options() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
+    private static func options() throws -> DecodingOptions {
+        DecodingOptions(.automatic(try BuiltInFormats.allWithVariants()))
+    }
 
     @Test func theEndOfRecordingIsTheEndOfTheCapture() async throws {
         let ends = try await Ends("silent")

@@ -35,6 +35,9 @@ package struct FormatDetection: Sendable {
     /// A protocol that is otherwise recognised by its first bytes and not framed, which this format frames; nil: none.
     package var replaces: String?
 
+    /// The values of parameters with which the format is tried as well; empty: only as it is.
+    package var alsoWith: [String: String] = [:]
+
     /// Evidence this strong outweighs bytes that belong to no frame: neither they nor a mid-stream pickup rule it out.
     package static let outweighing = 80
 

@@ -14,6 +14,8 @@ package final class FormatProbe {
         package var isSure = false
         /// Whether it would fit if the stream ended here: all bytes are frames, though fewer than needed.
         package var isAlone = false
+        /// Whether the stream is over, and is alone without the beginning of another frame, and without a gap.
+        package var isWhole = false
         /// Whether there are as many frames as needed of a stream seen from its first byte on.
         package var hasEnough = false
         /// Whether there is only the head of a frame, which could fit.
@@ -29,7 +31,8 @@ package final class FormatProbe {
         @inlinable @inline(__always)
         package static func == (left: Verdict, right: Verdict) -> Bool {
             left.fits == right.fits && left.isSure == right.isSure && left.isAlone == right.isAlone
-                && left.hasEnough == right.hasEnough && left.isOpenHead == right.isOpenHead
+                && left.isWhole == right.isWhole && left.hasEnough == right.hasEnough
+                && left.isOpenHead == right.isOpenHead
                 && left.isRefuted == right.isRefuted && left.blocks == right.blocks
                 && left.isAmongOthers == right.isAmongOthers
         }
@@ -120,6 +123,7 @@ package final class FormatProbe {
         let hasOpenHead = openHead
         framer.finish(scratch: scratch, into: frames)
         judge()
+        verdict.isWhole = verdict.isAlone && framer.counts.unframed == 0 && framer.counts.missing == 0
         verdict.isOpenHead = (hasOpenHead || verdict.isOpenHead) && !verdict.isRefuted
     }
 

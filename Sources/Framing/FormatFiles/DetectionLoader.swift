@@ -1,4 +1,5 @@
 import Expressions
+import YAML
 
 /// Reads a format's `detect` section.
 enum DetectionLoader {
@@ -29,7 +30,7 @@ enum DetectionLoader {
                 "alone", .text(),
                 """
                 for people: what was recognized if the stream consists entirely of fewer whole frames than required, and no other \
-                format matches
+                format matches, or with `bodies: valid` only weaker ones
                 """),
             FormatKey(
                 "openHead", .text(),
@@ -40,6 +41,9 @@ enum DetectionLoader {
             FormatKey(
                 "replaces", .words(Signature.all.map(\.name)),
                 "a protocol that frametap otherwise recognizes and does not frame, which this format frames"),
+            FormatKey(
+                "alsoWith", .mapping(.scalar, names: FormatLoader.parameterNames),
+                "other values of [parameters](#parameters), with which the format is tried a second time"),
             FormatKey("distinct", .section(distinctKeys), "the most different values of a field"),
             FormatKey(
                 "blocksAfter", .integer(0...1_000),
@@ -85,6 +89,7 @@ enum DetectionLoader {
         if detection.openHead != nil, let other = detection.condition?.paths.first(where: { $0.first != "fields" }) {
             map.fault("with openHead the condition may only ask for fields.NAME, found \(other[0])", at: "when")
         }
+        detection.alsoWith = alsoWith(map)
         if let among = map.map("among", amongKeys) {
             if let frames = among.requiredInteger("frames"), let text = among.requiredText("evidence") {
                 detection.among = (frames, text)
@@ -96,5 +101,22 @@ enum DetectionLoader {
             }
         }
         return detection
+    }
+
+    private static func alsoWith(_ map: YAMLMap) -> [String: String] {
+        var values: [String: String] = [:]
+        for (key, value) in map.map("alsoWith")?.node.mapping ?? [:] {
+            guard let name = key.string, let text = value.string else {
+                map.context.add("detect.alsoWith should be name: value, found \(value.kindName)", at: key)
+                continue
+            }
+            let known = map.context.parameters.keys.sorted()
+            if !known.contains(name) {
+                let hint = known.isEmpty ? "it has none" : LoadContext.hint(name, known)
+                map.context.add("the format has no parameter \(name); \(hint)", at: key)
+            }
+            values[name] = text
+        }
+        return values
     }
 }

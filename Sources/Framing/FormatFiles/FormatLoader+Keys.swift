@@ -1,5 +1,8 @@
 /// The keys of the file itself, of a format inside another one, and of `frame`.
 extension FormatLoader {
+    /// What names of parameters match.
+    static let parameterNames = "^[A-Za-z][A-Za-z0-9]*$"
+
     static let section: KeySection = KeySection(
         "format", "a format file",
         needs: [
@@ -16,7 +19,7 @@ extension FormatLoader {
                 "the servers' usual ports. They help to tell which end is the client, and select the format if the bytes alone do not"
             ),
             FormatKey(
-                "parameters", .mapping(.scalar, names: "^[A-Za-z][A-Za-z0-9]*$"),
+                "parameters", .mapping(.scalar, names: parameterNames),
                 "[values](#parameters) that the command line may replace, with their defaults"),
         ] + LayoutLoader.frames + [
             FormatKey(

@@ -48,6 +48,15 @@ package enum FormatLoader {
         return (format, context.warnings.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
     }
 
+    /// The format that a file describes, then the variant of it that is recognized as well (`detect.alsoWith`), if there is one.
+    package static func loadWithVariant(_ yaml: String, file: String) throws(FormatFileError) -> [Format] {
+        let format = try load(yaml, file: file)
+        guard let values = format.detection?.alsoWith, !values.isEmpty else { return [format] }
+        var other = try load(yaml, file: file, parameters: values)
+        other.variant = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: ",")
+        return [format, other]
+    }
+
     /// The outline of a file known to be valid: the rest is not parsed.
     static func outline(_ yaml: String) -> FormatOutline? {
         let context = LoadContext()

@@ -60,6 +60,10 @@ enum SecretLoader {
                 top.context.add("secret: \(text) \(complaint)", at: place)
                 return nil
             }
+            if path.first == "body", let misspelling = BodyFormat.misspelling(in: Array(path.dropFirst())) {
+                top.context.add("secret: \(text): \(misspelling)", at: place)
+                return nil
+            }
             return Secret(path: path, condition: when)
         }
     }

@@ -37,6 +37,7 @@ extension Framer {
             emitHeldFrame(companions, began, scratch, into: receiver)
         }
         var next = 0
+        var group = ChunkGroup()
         func batch(to end: Int) -> FrameBatch {
             FrameBatch(
                 scratch, range: next..<end, origin: base, firstIndex: firstIndex, chunk: latest,
@@ -47,7 +48,8 @@ extension Framer {
             if next < end {
                 if scratch.endsEarlier {
                     emitOneByOne(
-                        batch(to: end), of: scratch.items.count, isUnfinished: isUnfinished, bytes, into: receiver)
+                        batch(to: end), of: scratch.items.count, isUnfinished: isUnfinished, bytes, &group,
+                        into: receiver)
                 } else {
                     receiver.framed(batch(to: end), in: bytes, from: direction)
                 }
@@ -78,29 +80,49 @@ extension Framer {
         pending.removeAll()
     }
 
+    /// Recorded frames that follow one another and end in the same chunk.
+    private struct ChunkGroup {
+        var frames = 0..<0
+        /// How many frames have bytes in the chunk: the one behind them may begin there.
+        var companions = 0
+    }
+
     /// Passes on frames that did not all end in the newest chunk: each is counted among those of the chunk it ended in.
+    ///
+    /// - Parameter group: the frames of the chunk in which the last frame passed on ended. Each group is determined once: a large
+    ///   chunk may have very many frames.
     private func emitOneByOne(
-        _ batch: FrameBatch, of count: Int, isUnfinished: Bool, _ bytes: RawSpan, into receiver: any FrameReceiver
+        _ batch: FrameBatch, of count: Int, isUnfinished: Bool, _ bytes: RawSpan, _ group: inout ChunkGroup,
+        into receiver: any FrameReceiver
     ) {
-        func chunk(_ index: Int) -> Range<Int> {
-            let extent = batch.noted(index).extent
-            return extent < 0 ? batch.chunk.range : batch.extent(Int(extent)).last.range
-        }
         for index in 0..<batch.count {
             let item = batch[index]
             var info = batch.info(index)
             let own = batch.range.lowerBound + index
-            let place = chunk(own)
-            var (start, end) = (own, own + 1)
-            while start > 0, chunk(start - 1) == place { start -= 1 }
-            while end < count, chunk(end) == place { end += 1 }
-            let follower =
-                end < count
-                ? batch.origin + batch.noted(end).start : isUnfinished ? origin : Int.max
-            info.position = own - start + 1
-            info.companions = end - start + (follower < place.upperBound ? 1 : 0)
+            if own >= group.frames.upperBound {
+                group = chunkGroup(from: own, of: count, in: batch, isUnfinished: isUnfinished)
+            }
+            info.position = own - group.frames.lowerBound + 1
+            info.companions = group.companions
             receiver.framed(
                 info, bytes: bytes.extracting(item.start..<item.start + item.shape.total), from: direction)
         }
+    }
+
+    /// The frames that end in the same chunk as the recorded frame `start`, which is the first of them.
+    private func chunkGroup(
+        from start: Int, of count: Int, in batch: FrameBatch, isUnfinished: Bool
+    ) -> ChunkGroup {
+        func chunk(_ index: Int) -> Range<Int> {
+            let extent = batch.noted(index).extent
+            return extent < 0 ? batch.chunk.range : batch.extent(Int(extent)).last.range
+        }
+        let place = chunk(start)
+        var end = start + 1
+        while end < count, chunk(end) == place { end += 1 }
+        let follower =
+            end < count
+            ? batch.origin + batch.noted(end).start : isUnfinished ? origin : Int.max
+        return ChunkGroup(frames: start..<end, companions: end - start + (follower < place.upperBound ? 1 : 0))
     }
 }

@@ -203,7 +203,8 @@ final class Candidate {
 
     /// How well it fits if no more of the streams is seen, and the evidence; nil if it does not fit.
     ///
-    /// The rank is 0 for the usual evidence, 1 if there are only a few frames or just a head, 2 for a single frame.
+    /// The rank is 0 for the usual evidence, 1 if there are only a few frames or just a head, 2 for a single frame. Frames whose
+    /// bodies were checked up to the last byte of the streams are never few: an object of several lines is no lines of text.
     var conclusion: (rank: Int, evidence: String)? {
         if fits { return (0, evidence) }
         let verdicts = knownVerdicts
@@ -211,8 +212,9 @@ final class Candidate {
         if !isAligned, verdicts.allSatisfy(\.fits) { return (1, evidence) }
         // A side that has only begun is no evidence against it.
         guard verdicts.allSatisfy({ $0.isAlone || $0.isOpenHead }) else { return nil }
-        if !isAligned, verdicts.contains(where: \.hasEnough) { return (1, evidence) }
+        let isProven = detection.needsValidBodies && verdicts.allSatisfy(\.isWhole)
+        if !isAligned, verdicts.contains(where: \.hasEnough) { return (isProven ? 0 : 1, evidence) }
         if let openHead = detection.openHead, verdicts.contains(where: \.isOpenHead) { return (1, openHead) }
-        return detection.alone.map { (2, $0) }
+        return detection.alone.map { (isProven ? 0 : 2, $0) }
     }
 }

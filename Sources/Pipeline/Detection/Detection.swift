@@ -323,9 +323,11 @@ final class Detection {
         guard let winner = equal.first(where: { $0.candidate.format.ports.contains(port) }) ?? equal.first else {
             return nil
         }
-        let others = equal.map(\.candidate.format.name).filter { $0 != winner.candidate.format.name }
+        let format = winner.candidate.format
+        let others = equal.map(\.candidate.format.label).filter { $0 != format.label }
         var evidence = winner.evidence
+        if !format.variant.isEmpty { evidence += ", with \(format.variant)" }
         if !others.isEmpty { evidence += "; could also be \(others.joined(separator: " or "))" }
-        return (winner.candidate.format, FormatChoice(by: .content, evidence: evidence))
+        return (format, FormatChoice(by: .content, evidence: evidence))
     }
 }

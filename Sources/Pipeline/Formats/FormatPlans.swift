@@ -43,9 +43,9 @@ final class FormatPlans {
             fixed = plan
             return plan
         }
-        if let known = automatic[format.name] { return known }
+        if let known = automatic[format.label] { return known }
         let plan = FormatPlan(format, output)
-        automatic[format.name] = plan
+        automatic[format.label] = plan
         return plan
     }
 

@@ -126,14 +126,14 @@ final class RuleStore: Sendable {
     private func rules(for format: Format) -> RuleSet? {
         // Reading takes less than a millisecond, and must not be overtaken by a file that changes.
         state.withLock { state in
-            if let known = state.byFormat[format.name] { return known }
+            if let known = state.byFormat[format.label] { return known }
             var set: RuleSet?
             do throws(FormatFileError) {
                 set = RuleSet(try state.texts.read(format, isProvisional: false).rules, seed: state.rules.seed)
             } catch {
                 warn("\(error)\nthe rules do not apply to connections of the format \(format.name)")
             }
-            state.byFormat[format.name] = .some(set)
+            state.byFormat[format.label] = .some(set)
             return set
         }
     }

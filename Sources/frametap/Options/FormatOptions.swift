@@ -89,7 +89,9 @@ struct FormatOptions: ParsableArguments {
     }
 
     /// The formats that are looked for.
-    private func all() throws -> [Format] { try BuiltInFormats.all() + (examples ? ExampleFormats.recognised() : []) }
+    private func all() throws -> [Format] {
+        try BuiltInFormats.allWithVariants() + (examples ? ExampleFormats.recognised() : [])
+    }
 
     /// A format with another contract; nil if it declares none, and this is not a whole one.
     private static func override(_ format: Format, _ heartbeat: String) throws(ValidationError) -> Format? {

@@ -37,7 +37,7 @@ import Testing
     @Test func everyFlagOfAVerdictIsCompared() {
         typealias Verdict = FormatProbe.Verdict
         let flags: [WritableKeyPath<Verdict, Bool> & Sendable] = [
-            \.fits, \.isSure, \.isAlone, \.hasEnough, \.isOpenHead, \.isRefuted, \.blocks, \.isAmongOthers,
+            \.fits, \.isSure, \.isAlone, \.isWhole, \.hasEnough, \.isOpenHead, \.isRefuted, \.blocks, \.isAmongOthers,
         ]
         #expect(MemoryLayout<Verdict>.size == flags.count, "a new flag is compared, too")
         for flag in flags {
