@@ -79,13 +79,7 @@ extension FrameLayout {
                 fields.append(change)
             }
         }
-        var parts = FrameParts(
-            head: try head?.encode(fields, body: body.count) ?? [], body: body,
-            trailer: try trailer?.encode(fields, body: body.count) ?? [])
-        parts.given = fields
-        try rule.fillIn(&parts)
-        try fillInChecksums(&parts)
-        return try rule.encode(parts)
+        return try write(fields, body: body, verifying: changes)
     }
 
     /// A field's new value as the bytes that stand for it, in a place of this size.

@@ -3,7 +3,7 @@ import Streams
 extension DirectionFormat {
     /// The bytes of a frame with these fields and this body.
     ///
-    /// Lengths, constants, padding and checksums are filled in. If the direction has several kinds of frames, `layout` selects
+    /// Lengths, constants, padding and checksums are filled in; a frame whose fields would be read as other values is an error. If the direction has several kinds of frames, `layout` selects
     /// one; otherwise the first one in order that has all the given fields and does not contradict them.
     ///
     /// - Parameters:
@@ -13,7 +13,7 @@ extension DirectionFormat {
     package func encode(
         _ fields: [Field], body: [UInt8], layout: String? = nil
     ) throws(EncodingError) -> [UInt8] {
-        try encode(fields, body: body, as: try candidates(fields, layout, type: nil)[0])
+        try candidates(fields, layout, type: nil)[0].write(fields, body: body, verifying: fields)
     }
 
     /// The bytes of a frame of a trace, or written by hand.
@@ -49,7 +49,7 @@ extension DirectionFormat {
             do throws(EncodingError) {
                 let body = try (layout.body ?? body).encode(line.body, type: line.type, head: fields)
                 if line.bodyLength ?? body.count == body.count {
-                    return try encode(fields, body: body, as: layout)
+                    return try layout.write(fields, body: body, verifying: fields)
                 }
                 other = other ?? (layout, body)
             } catch {
@@ -57,20 +57,8 @@ extension DirectionFormat {
             }
         }
         // A body that was edited has another length.
-        if let other { return try encode(fields, body: other.body, as: other.layout) }
+        if let other { return try other.layout.write(fields, body: other.body, verifying: fields) }
         throw fault ?? EncodingError("there is no kind of frame for these fields")
-    }
-
-    private func encode(
-        _ fields: [Field], body: [UInt8], as layout: FrameLayout
-    ) throws(EncodingError) -> [UInt8] {
-        var parts = FrameParts(
-            head: try layout.head?.encode(fields, body: body.count) ?? [], body: body,
-            trailer: try layout.trailer?.encode(fields, body: body.count) ?? [])
-        parts.given = fields
-        try layout.rule.fillIn(&parts)
-        try layout.fillInChecksums(&parts)
-        return try layout.rule.encode(parts)
     }
 
     /// The kinds that a frame with these fields may be; at least one.
@@ -86,7 +74,9 @@ extension DirectionFormat {
         if case .layout = typeName, let type, !layouts.contains(where: { $0.name == type }) {
             throw EncodingError("there is no type \(type); \(LoadContext.hint(type, layouts.compactMap(\.name)))")
         }
-        let fitting = layouts.filter { $0.takes(fields) }
+        var fitting = layouts.filter { $0.takes(fields) }
+        // Of a kind that has these fields it can be said which value it cannot have.
+        if fitting.isEmpty { fitting = layouts.filter { layout in fields.allSatisfy { layout.has($0.name) } } }
         if fitting.isEmpty { return [layouts[0]] }
         return fitting.filter { type != nil && $0.name == type } + fitting.filter { type == nil || $0.name != type }
     }

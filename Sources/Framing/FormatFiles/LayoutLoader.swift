@@ -115,7 +115,7 @@ struct LayoutLoader {
             }
         }
         let head = list("header")
-        guard let built = FramingRules.build(framing, head: head, trailer: trailer?.fixedLength ?? 0) else {
+        guard let built = FramingRules.build(framing, head: head, trailer: trailer) else {
             return nil
         }
         var layout = FrameLayout(
@@ -149,7 +149,7 @@ struct LayoutLoader {
             return nil
         }
         let loader = StructureLoader(context: context, order: order, outside: [])
-        return loader.rule(framing, list, trailer: trailer?.fixedLength ?? 0)
+        return loader.rule(framing, list, trailer: trailer)
     }
 
     // MARK: Choices

@@ -9,7 +9,7 @@ extension StructureLoader {
     ///     framing: { rule: fields, body: 4 * words, ends: "\r\n" }    a body of that size
     ///     framing: { rule: fields, body: [{ when: code == 204, size: 0 }, { until: "\0" }] }
     func rule(
-        _ section: YAMLMap, _ list: Node, trailer: Int
+        _ section: YAMLMap, _ list: Node, trailer: BinaryHead?
     ) -> (rule: Structured, head: StructuredHead)? {
         let framing = section.reading(Structured.keys)
         let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: false)
@@ -21,7 +21,7 @@ extension StructureLoader {
         let bodies = framing["body"].map { self.bodies($0, framing, building) } ?? []
         let interim = framing["interim"] == nil ? nil : building.expression(framing, "interim")
         building.markReferences()
-        if trailer > 0, bodies.contains(where: { if case .size = $0.kind { false } else { true } }) {
+        if trailer?.fixedLength ?? 0 > 0, bodies.contains(where: { if case .size = $0.kind { false } else { true } }) {
             framing.fault("a trailer needs a body whose size is known", at: "body")
         }
         let head = StructuredHead(structure: building.structure, bodies: bodies, shown: remembering?.shown)
@@ -125,7 +125,7 @@ extension Structured: LoadableRule {
         ])
 
     /// Its header must be a structure, so that it is built by `StructureLoader`.
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         section.fault("the rule fields needs a header", at: "rule")
         return nil
     }

@@ -202,6 +202,10 @@ package struct Framer {
                 pending.append(chunk.extracting(taken..<end))
             }
             guard seen == shape.total else { return }
+            if shared.checksEnds {
+                let rest = chunk.extracting(end..<chunk.byteCount)
+                if rejectsHeldFrame(shape, before: rest, scratch: scratch, into: receiver) { return }
+            }
             finishHeldFrame(shape, scratch: scratch)
             cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
         } else if taken < chunk.byteCount {
@@ -230,7 +234,7 @@ package struct Framer {
             switch scan {
             case .shape(let found) where found.total >= pending.count:
                 shape = found
-                chunks.count()
+                if !mayReject(found) { chunks.count() }
                 return taken
             case .incomplete(let atLeast): wanted = atLeast
             default: return taken
@@ -253,7 +257,7 @@ package struct Framer {
             }
             pending.append(bytes.extracting(used..<bytes.byteCount))
             chunks.append(latest)
-            if shape != nil { chunks.count() }
+            if let shape, !mayReject(shape) { chunks.count() }
             streamRest(into: receiver)
             if shared.follows { shared.conversation?.holds(direction, from: origin) }
         }
@@ -296,7 +300,7 @@ package struct Framer {
         let (base, frames) = (origin, counts.frames)
         let used = cut(bytes, ended: ended, scratch: scratch)
         if used == bytes.byteCount { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
-        if shape != nil { chunks.count() }
+        if let shape, !mayReject(shape) { chunks.count() }
         emit(
             from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
             scratch: scratch, into: receiver)
@@ -357,6 +361,13 @@ package struct Framer {
                         shape = found
                         return at
                     }
+                    if shared.checksEnds,
+                        let bad = shared.badEnd(
+                            of: bytes.extracting(at..<at + found.total), found, at: first + at)
+                    {
+                        at += reject(bad, bytes.extracting(at..<bytes.byteCount), scratch: scratch)
+                        continue
+                    }
                     scratch.items.append(FrameItem(start: at, shape: found))
                     if shared.follows {
                         completed(bytes.extracting(at..<at + found.total), found, at: first + at, missing: 0)
@@ -370,16 +381,7 @@ package struct Framer {
                     counts.padding += count
                     at += count
                     origin += count
-                case .bad(let bad):
-                    // A whole bad head is a run of its own; otherwise the run continues to the next frame.
-                    let count = min(max(bad.byteCount ?? 1, 1), bytes.byteCount - at)
-                    markUnframed(bytes.extracting(at..<at + count), bad, scratch: scratch)
-                    at += count
-                    if bad.byteCount == nil {
-                        resynchronise(bad.reason, bad.detail)
-                    } else {
-                        resynchronise(.noSync, "after a bad head")
-                    }
+                case .bad(let bad): at += reject(bad, bytes.extracting(at..<bytes.byteCount), scratch: scratch)
                 }
             }
         }

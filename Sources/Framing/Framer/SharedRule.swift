@@ -25,6 +25,8 @@ package class SharedRule {
     let streamedAbove: Int
     /// Whether the beginning of a frame may prove that it is one.
     let hasProof: Bool
+    /// Whether the end of a whole frame may show that it is none.
+    let checksEnds: Bool
     /// How a number determines where its frames end, if nothing else does.
     let lengths: PlainLengths?
 
@@ -42,6 +44,7 @@ package class SharedRule {
         secondBytes = rule.secondBytes
         hasOpening = rule.hasOpening
         hasProof = rule.hasProof
+        checksEnds = rule.checksEnds
         ends = landmark.ends
         longestEnd = ends.map(\.count).max() ?? 1
         var landmarkEnds = ByteSet()
@@ -83,6 +86,17 @@ package class SharedRule {
         rule.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
 
+    func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { rule.endFault(of: frame, shape) }
+
+    /// What is wrong with the end of a whole frame that starts at a stream offset; nil: nothing.
+    func badEnd(of frame: RawSpan, _ shape: FrameShape, at offset: Int) -> BadBytes? {
+        guard let fault = endFault(of: frame, shape) else { return nil }
+        // A long frame is rejected whole: to look for others inside it would take too long.
+        return BadBytes(
+            .badHead, "\(fault) (end of the frame at offset \(offset))",
+            byteCount: shape.total > FrameChain.window ? shape.total : nil)
+    }
+
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.
     func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? { start < bytes.byteCount ? start : nil }
 
@@ -110,6 +124,8 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
         if follows { return FrameRun(end: start) }
         return typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
     }
+
+    override func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { typed.endFault(of: frame, shape) }
 
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 

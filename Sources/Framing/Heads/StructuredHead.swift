@@ -35,6 +35,14 @@ package struct StructuredHead: Head {
         return values.fields
     }
 
+    /// The fields that a header begins with, whole or not.
+    func begunFields(of head: RawSpan) -> [Field] {
+        var walk = StructureWalk()
+        var values = StructureValues()
+        _ = walk.go(structure, head, end: nil, &values)
+        return values.fields
+    }
+
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
         if name == Self.raw { return fields(of: head).first { $0.name == name }?.value }
         guard let fields = plainFields(of: head) else { return nil }

@@ -12,15 +12,18 @@ package struct Delimiter: FramingRule {
     /// Longest first.
     let ends: [[UInt8]]
     let trailer: Int
+    /// The constants of the trailer.
+    private let requiredTrailer: FrameEnd?
     let limit: Int
     /// The last bytes of the delimiters.
     private let lastBytes: ByteSet
 
     /// - Parameter ends: at least one delimiter, none of them empty.
-    package init(head: BinaryHead?, ends: [[UInt8]], trailer: Int, limit: Int) {
+    package init(head: BinaryHead?, ends: [[UInt8]], trailer: BinaryHead?, limit: Int) {
         self.head = head
         self.ends = ends.sorted { $0.count > $1.count }
-        self.trailer = trailer
+        self.trailer = trailer?.fixedLength ?? 0
+        requiredTrailer = FrameEnd(trailer: trailer)
         self.limit = limit
         lastBytes = ByteSet { byte in ends.contains { $0.last == byte } }
     }
@@ -48,6 +51,13 @@ package struct Delimiter: FramingRule {
         let tail = end.count + trailer
         guard end.upperBound - body >= tail else {
             return .bad(BadBytes(.badHead, "the frame at offset \(origin + start) ends before its trailer"))
+        }
+        if let requiredTrailer {
+            let place = end.lowerBound - trailer..<end.lowerBound
+            if let fault = requiredTrailer.fault(of: bytes.extracting(place)) {
+                let detail = "\(fault) (frame at offset \(origin + start))"
+                return .bad(BadBytes(.badHead, detail, byteCount: end.upperBound - start))
+            }
         }
         return .shape(FrameShape(head: headLength, body: end.upperBound - body - tail, tail: tail))
     }
@@ -145,7 +155,7 @@ extension Delimiter: LoadableRule {
             .limit,
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         if section["end"] == nil { section.fault("the rule delimiter needs end, such as \"\\n\"") }
         let ends = section.texts("end").map { [UInt8](written: $0.text) }
         let limit = section.limit

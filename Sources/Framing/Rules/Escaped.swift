@@ -19,7 +19,7 @@ package struct Escaped: FramingRule {
     /// Whether one flag may both end a frame and start the next.
     let isShared: Bool
     let head: BinaryHead?
-    let trailer: Int
+    let trailer: BinaryHead?
     let limit: Int
 
     package func scan(
@@ -57,7 +57,7 @@ package struct Escaped: FramingRule {
     /// The fault of a frame whose header does not match, so that constants can distinguish kinds of frames, or in which header and
     /// trailer have no room.
     private func mismatch(_ frame: RawSpan, _ shape: FrameShape) -> String? {
-        guard head != nil || trailer > 0, let content = content(of: frame, shape) else { return nil }
+        guard head != nil || trailerSize > 0, let content = content(of: frame, shape) else { return nil }
         var length = 0
         if let head {
             switch head.scan(content.bytes.span.bytes, at: 0) {
@@ -66,8 +66,13 @@ package struct Escaped: FramingRule {
             case .bad(let message): return message
             }
         }
-        return length + trailer > content.bytes.count ? "the frame is shorter than its header and trailer" : nil
+        let end = content.bytes.count - trailerSize
+        if length > end { return "the frame is shorter than its header and trailer" }
+        if let trailer, case .bad(let message) = trailer.scan(content.bytes.span.bytes, at: end) { return message }
+        return nil
     }
+
+    private var trailerSize: Int { trailer?.fixedLength ?? 0 }
 
     private func tooLong(at offset: Int) -> BadBytes {
         BadBytes(.tooLong, "no flag ends the frame at offset \(offset) within \(limit) bytes", byteCount: 1)
@@ -99,11 +104,11 @@ package struct Escaped: FramingRule {
         var parts = FrameShape(head: 0, body: content.count)
         parts.layout = shape.layout
         if let head, case .complete(let length) = head.scan(content.span.bytes, at: 0),
-            length + trailer <= content.count
+            length + trailerSize <= content.count
         {
-            (parts.head, parts.body, parts.tail) = (length, content.count - length - trailer, trailer)
-        } else if head == nil, trailer <= content.count {
-            (parts.body, parts.tail) = (content.count - trailer, trailer)
+            (parts.head, parts.body, parts.tail) = (length, content.count - length - trailerSize, trailerSize)
+        } else if head == nil, trailerSize <= content.count {
+            (parts.body, parts.tail) = (content.count - trailerSize, trailerSize)
         }
         return (content, parts)
     }
@@ -145,7 +150,7 @@ extension Escaped: LoadableRule {
             .limit,
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         for key in ["end", "escape"] where section[key] == nil {
             section.fault("the rule escaped needs \(key), a byte such as 0x7e")
         }

@@ -1,18 +1,20 @@
 import Streams
 
 /// The rule `fixed`: every frame has the same size.
-package struct FixedSize: FramingRule {
+package struct FixedSize: EndedRule {
     package static let name = "fixed"
 
     let size: Int
     let head: BinaryHead?
     let trailer: Int
+    package let requiredEnd: FrameEnd?
 
     /// - Parameter size: of the whole frame, at least 1 and no less than head and trailer.
-    package init(size: Int, head: BinaryHead?, trailer: Int) {
+    package init(size: Int, head: BinaryHead?, trailer: BinaryHead?) {
         self.size = size
         self.head = head
-        self.trailer = trailer
+        self.trailer = trailer?.fixedLength ?? 0
+        requiredEnd = FrameEnd(trailer: trailer)
     }
 
     package func scan(
@@ -31,6 +33,7 @@ package struct FixedSize: FramingRule {
 
     package var landmark: Landmark {
         guard head?.hasConstants == true else {
+            if let last = requiredEnd?.lastBytes { return .behind([last], isCertain: true) }
             return .anywhere(how: "nothing but the first byte at hand: frames of a fixed size have no mark")
         }
         guard let end = head?.constantEnd, head?.fixedLength == size else { return .none }
@@ -69,10 +72,10 @@ extension FixedSize: LoadableRule {
                 required: true)
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         if section["size"] == nil { section.fault("the rule fixed needs a size in bytes") }
         guard let size = section.integer("size") else { return nil }
-        let least = (head?.fixedLength ?? 0) + trailer
+        let least = (head?.fixedLength ?? 0) + (trailer?.fixedLength ?? 0)
         guard size >= least, head == nil || head?.fixedLength != nil else {
             section.fault("size is \(size); header and trailer alone have \(least) bytes", at: "size")
             return nil

@@ -68,6 +68,12 @@ package protocol FramingRule: Sendable {
     func closingEvidence(of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground)
         -> Evidence?
 
+    /// What is wrong with the bytes after the body of a whole frame; nil: nothing. If anything is, there is no frame.
+    func endFault(of frame: RawSpan, _ shape: FrameShape) -> String?
+
+    /// Whether `endFault` may return anything.
+    var checksEnds: Bool { get }
+
     /// Human-readable: how much of the frame at the start of the bytes is available, as in `15 of 88 head bytes`.
     func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
 
@@ -148,6 +154,12 @@ extension FramingRule {
     package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? { Evidence() }
+
+    /// Nothing.
+    package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { nil }
+
+    /// It does not.
+    package var checksEnds: Bool { false }
 
     /// None: `scan` finds each.
     package func frames(
@@ -280,6 +292,15 @@ package struct BadBytes: Sendable {
         self.reason = reason
         self.detail = detail
         self.byteCount = byteCount
+    }
+
+    /// The detail without the offset that it ends with.
+    func detail(without offset: Int) -> String {
+        for place in [" (head at offset \(offset))", " (frame at offset \(offset))", " at offset \(offset)"]
+        where detail.hasSuffix(place) {
+            return String(detail.dropLast(place.count))
+        }
+        return detail
     }
 }
 

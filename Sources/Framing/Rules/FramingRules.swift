@@ -10,8 +10,8 @@ protocol LoadableRule: FramingRule {
     /// - Parameters:
     ///   - section: the `framing` section.
     ///   - head: the header's fields.
-    ///   - trailer: the trailer's bytes.
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built?
+    ///   - trailer: the trailer's fields, of a fixed size.
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built?
 }
 
 /// Every framing rule, by its name in format files. A new rule is one line here.
@@ -33,7 +33,7 @@ enum FramingRules {
     static let standardLimit = 16 << 20
 
     /// The rule of a `framing:` section; nil, with faults reported, if it cannot be built.
-    static func build(_ section: YAMLMap, head: BinaryHead?, trailer: Int) -> Built? {
+    static func build(_ section: YAMLMap, head: BinaryHead?, trailer: BinaryHead?) -> Built? {
         guard let name = section.requiredText("rule") else { return nil }
         guard let type = all.first(where: { $0.name == name }) else {
             section.fault(
@@ -82,8 +82,8 @@ extension YAMLMap {
     func byte(_ key: String) -> UInt8? { integer(key).map(UInt8.init) }
 
     /// A fault for a rule that has neither header nor trailer, where there is one.
-    func refuseHeader(_ head: BinaryHead?, _ trailer: Int, _ rule: String) -> Bool {
-        guard head != nil || trailer > 0 else { return false }
+    func refuseHeader(_ head: BinaryHead?, _ trailer: BinaryHead?, _ rule: String) -> Bool {
+        guard head != nil || trailer?.fixedLength ?? 0 > 0 else { return false }
         fault("the rule \(rule) has no header or trailer", at: "rule")
         return true
     }

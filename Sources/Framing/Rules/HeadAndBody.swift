@@ -167,7 +167,7 @@ extension HeadAndBody: LoadableRule {
             FormatKey("headLimit", .byteCount, "the longest head, delimiter included", default: "64 KiB"),
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         if let kind = section.requiredText("head"), kind != "json" {
             section.fault("head is \(kind); \(name) knows json", at: "head")
         }

@@ -125,7 +125,7 @@ extension JSONSequence: LoadableRule {
             .limit
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         if section.refuseHeader(head, trailer, name) { return nil }
         return (JSONSequence(limit: section.limit), nil)
     }

@@ -5,7 +5,7 @@ import Streams
 ///     header        its fields, one of them the length
 ///     body
 ///     trailer       fields after the body (a checksum)
-package struct LengthField: FramingRule {
+package struct LengthField: EndedRule {
     package static let name = "length-field"
 
     /// What the length counts.
@@ -27,6 +27,7 @@ package struct LengthField: FramingRule {
     let tail: Int
     /// The terminator of a frame despite its known length, such as RESP's CR LF.
     let ends: [UInt8]
+    package let requiredEnd: FrameEnd?
     /// Whether a negative length means a frame without body and terminator (RESP's null).
     let negativeIsEmpty: Bool
     let limit: Int
@@ -48,15 +49,16 @@ package struct LengthField: FramingRule {
     }
 
     package init(
-        head: BinaryHead, field: Int, counts: Counts, adjustment: Int = 0, trailer: Int = 0, ends: [UInt8] = [],
-        negativeIsEmpty: Bool = false, limit: Int = 16 << 20
+        head: BinaryHead, field: Int, counts: Counts, adjustment: Int = 0, trailer: BinaryHead? = nil,
+        ends: [UInt8] = [], negativeIsEmpty: Bool = false, limit: Int = 16 << 20
     ) {
         self.head = head
         self.field = field
         self.counts = counts
         self.adjustment = adjustment
-        tail = trailer + ends.count
+        tail = (trailer?.fixedLength ?? 0) + ends.count
         self.ends = ends
+        requiredEnd = FrameEnd(trailer: trailer, ends: ends)
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
         longestHopeful = Self.longestHopeful(head, field)
@@ -100,7 +102,7 @@ package struct LengthField: FramingRule {
 
     private func lengths(_ fixed: FixedLength) -> PlainLengths? {
         // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
-        guard !negativeIsEmpty, fixed.width < 8,
+        guard !negativeIsEmpty, requiredEnd == nil, fixed.width < 8,
             let number = FixedPlace(offset: fixed.offset, width: fixed.width, order: fixed.order)
         else { return nil }
         return PlainLengths(number: number, head: fixed.length, tail: tail, added: added(fixed), limit: limit)
@@ -211,17 +213,6 @@ package struct LengthField: FramingRule {
         head.evidence(in: bytes, at: start, lengthField: field, previous: previous?.start, background)
     }
 
-    package func closingEvidence(
-        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
-    ) -> Evidence? {
-        var evidence = Evidence()
-        guard !ends.isEmpty, shape.tail > 0 else { return evidence }
-        let place = start + shape.total - ends.count..<start + shape.total
-        guard ends.span.bytes.elementsEqual(bytes.extracting(place)) else { return nil }
-        for byte in ends { evidence.constants += background.bits(byte) }
-        return evidence
-    }
-
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
         guard let shape else { return "\(bytes.byteCount)\(head.fixedLength.map { " of \($0)" } ?? "") head bytes" }
         return "\(bytes.byteCount - shape.head) of \(shape.body + shape.tail) bytes after the head"
@@ -286,7 +277,7 @@ extension LengthField: LoadableRule {
             .limit,
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         let name = section.requiredText("field")
         let counts = section.choice("counts", Counts.self) ?? .body
         let adjustment = section.integer("adjust") ?? 0

@@ -77,7 +77,7 @@ extension Marker: LoadableRule {
             .limit,
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         let start = section.bytes("start")
         let idle = section.text("idle") == "none" ? nil : section.interval("idle") ?? .milliseconds(200)
         let limit = section.limit

@@ -5,7 +5,7 @@ import Streams
 ///
 ///     header        a structure: fields that depend on each other, lists, lines
 ///     body          of a size that the header gives, in chunks, up to a delimiter, or to the end of the stream
-package struct Structured: FramingRule {
+package struct Structured: EndedRule {
     package static let name = "fields"
 
     /// No structure is longer than this, in bytes.
@@ -18,6 +18,9 @@ package struct Structured: FramingRule {
     let ends: [UInt8]
     /// The trailer's bytes.
     let trailer: Int
+    package let requiredEnd: FrameEnd?
+    /// What ends bodies whose size is not known: such a frame has it in place of its own end.
+    private let delimiters: [[UInt8]]
     /// Byte strings that may lie between frames: empty lines.
     let padding: [[UInt8]]
     /// Which frames leave their request without an answer; nil: none.
@@ -35,11 +38,14 @@ package struct Structured: FramingRule {
     private let identity = HeldWalk.Identity()
 
     init(
-        head: StructuredHead, bodies: [BodyExtent], ends: [UInt8], trailer: Int, padding: [[UInt8]],
+        head: StructuredHead, bodies: [BodyExtent], ends: [UInt8], trailer: BinaryHead?, padding: [[UInt8]],
         interim: Expression? = nil, remembering: Remembering? = nil, limit: Int, headLimit: Int
     ) {
         (self.interim, self.remembering) = (interim, remembering)
-        (self.head, self.bodies, self.ends, self.trailer, self.padding) = (head, bodies, ends, trailer, padding)
+        (self.head, self.bodies, self.ends, self.padding) = (head, bodies, ends, padding)
+        self.trailer = trailer?.fixedLength ?? 0
+        requiredEnd = FrameEnd(trailer: trailer, ends: ends)
+        delimiters = bodies.flatMap { if case .until(let ends) = $0.kind { ends } else { [[UInt8]]() } }
         (self.limit, self.headLimit) = (limit, headLimit)
         firstBytes = head.structure.firstBytes
     }
@@ -233,6 +239,12 @@ package struct Structured: FramingRule {
 
     // MARK: Evidence
 
+    package var landmark: Landmark {
+        guard bodies.isEmpty, ends.isEmpty, trailer == 0 else { return .none }
+        let lineEnds = head.structure.lineEnds
+        return lineEnds.isEmpty ? .none : .behind(lineEnds, isCertain: true)
+    }
+
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { firstBytes.contains(bytes[byte: start]) }
 
     package func evidence(
@@ -248,15 +260,10 @@ package struct Structured: FramingRule {
         return evidence
     }
 
-    package func closingEvidence(
-        of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
-    ) -> Evidence? {
-        var evidence = Evidence()
-        guard !ends.isEmpty, shape.tail >= ends.count else { return evidence }
-        let place = start + shape.total - ends.count..<start + shape.total
-        guard ends.span.bytes.elementsEqual(bytes.extracting(place)) else { return nil }
-        for byte in ends { evidence.constants += background.bits(byte) }
-        return evidence
+    package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? {
+        let tail = frame.extracting(shape.head + shape.body..<shape.total)
+        if delimiters.contains(where: { $0.span.bytes.elementsEqual(tail) }) { return nil }
+        return requiredEnd?.fault(of: tail)
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

@@ -38,7 +38,7 @@ extension WholeChunk: LoadableRule {
                 "a regular expression: what matches it at the beginning of a chunk is a frame of its own")
         ])
 
-    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: Int) -> FramingRules.Built? {
+    static func build(_ section: YAMLMap, _ head: BinaryHead?, _ trailer: BinaryHead?) -> FramingRules.Built? {
         if section.refuseHeader(head, trailer, name) { return nil }
         guard let source = section.text("repeats") else { return (WholeChunk(repeats: nil), nil) }
         do throws(ExpressionError) {

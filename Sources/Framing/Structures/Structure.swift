@@ -191,6 +191,19 @@ extension Structure {
     /// Whether an unnamed outermost item has a size, so that bytes may be left of it.
     var mayHaveRest: Bool { sequences.first?.items.contains { $0.name.isEmpty && $0.size != nil } ?? false }
 
+    /// What ends the structure, longest first, if it is one line or text that may be any: then each of these ends one. Empty if it
+    /// is anything else, which shows where it starts.
+    var lineEnds: [[UInt8]] {
+        guard let items = sequences.first?.items, let item = items.first, items.count == 1, item.condition == nil else {
+            return []
+        }
+        switch item.content {
+        case .words(let line) where line.words.allSatisfy({ $0.allowed.isEmpty }): return line.ends
+        case .ended(let text) where item.allowed.isEmpty && !text.mayBeQuoted: return text.ends
+        default: return []
+        }
+    }
+
     /// The bytes that the structure may start with.
     var firstBytes: ByteSet { sequences.isEmpty ? .all : firstBytes(of: 0, 0) }
 

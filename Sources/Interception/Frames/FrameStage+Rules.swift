@@ -242,7 +242,9 @@ extension FrameStage {
         guard !bytes.isEmpty else { return nil }
         var memory = ScanMemory()
         let scan = format.rule.scan(bytes.span.bytes, from: 0, origin: 0, ended: true, memory: &memory)
-        guard case .shape(let shape) = scan, shape.total == bytes.count, shape.layout == old.layout else { return nil }
+        guard case .shape(let shape) = scan, shape.total == bytes.count, shape.layout == old.layout,
+            format.rule.endFault(of: bytes.span.bytes, shape) == nil
+        else { return nil }
         return shape
     }
 

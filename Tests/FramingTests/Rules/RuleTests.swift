@@ -77,6 +77,34 @@ import Testing
             framing: { rule: fields, limit: 20 B, body: [{ size: chunked }] }
             """, [1, 48, 50, 53, 10, 10, 13]
         ),
+        (
+            """
+            header: [{ stx: { type: u8, equals: 2 } }, { n: u8 }]
+            trailer: [{ etx: { type: u8, equals: 3 } }]
+            framing: { rule: length-field, field: n, limit: 40 B }
+            """, [1, 2, 3, 4]
+        ),
+        ("header: [{ n: u8 }]\nframing: { rule: length-field, field: n, ends: \"\\n\", limit: 40 B }", [0, 1, 2, 10]),
+        ("trailer: [{ e: { type: u8, equals: 1 } }]\nframing: { rule: fixed, size: 4 }", [0, 1, 2]),
+        ("trailer: [{ e: { type: u16, equals: 0x0101 } }, { c: u8 }]\nframing: { rule: fixed, size: 5 }", [0, 1]),
+        ("trailer: [{ e: { type: char, equals: b } }]\nframing: { rule: delimiter, end: \"\\n\" }", Array("ab\n".utf8)),
+        (
+            """
+            header: [{ n: u8 }]
+            trailer: [{ e: { type: u8, equals: 1 } }]
+            framing: { rule: escaped, end: 0xc0, escape: 0xdb, limit: 50 B }
+            """, [0xc0, 0xdb, 1, 2]
+        ),
+        (
+            """
+            header: [{ n: u8 }]
+            framing: { rule: fields, body: [{ when: n == 0, until: ab }, { size: n }], ends: cd, limit: 40 B }
+            """, [0, 1, 2] + Array("abcd".utf8)
+        ),
+        (
+            "header: [{ words: [verb, \"rest*\"], ends: [\"\\r\\n\", \"\\n\"], limit: 20 B }]\nframing: { rule: fields }",
+            Array("ab \r\n".utf8)
+        ),
     ]
 
     @Test(arguments: formats.indices)

@@ -56,7 +56,7 @@ struct Alternatives: CompositeRule {
         var choice = first.index
         if possible.count > 1 {
             search: for (index, shape) in possible {
-                switch verdict(parts[index], bytes, next: start + shape.total, origin: origin, ended: ended) {
+                switch verdict(parts[index], bytes, start, shape, origin: origin, ended: ended) {
                 case .holds:
                     choice = index
                     break search
@@ -69,9 +69,13 @@ struct Alternatives: CompositeRule {
         return part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
     }
 
-    /// Whether a frame of a reading is followed by another one's head.
-    private func verdict(_ part: RulePart, _ bytes: RawSpan, next: Int, origin: Int, ended: Bool) -> Verdict {
+    /// Whether a frame of a reading ends as it must, and is followed by another one's head.
+    private func verdict(
+        _ part: RulePart, _ bytes: RawSpan, _ start: Int, _ shape: FrameShape, origin: Int, ended: Bool
+    ) -> Verdict {
+        let next = start + shape.total
         if next > bytes.byteCount { return ended ? .broken : .open }
+        if part.rule.endFault(of: bytes.extracting(start..<next), part.own(shape)) != nil { return .broken }
         if next == bytes.byteCount { return ended ? .holds : .open }
         var memory = ScanMemory()
         memory.explains = false

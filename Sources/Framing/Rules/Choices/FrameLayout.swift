@@ -135,6 +135,12 @@ extension CompositeRule {
         return evidence
     }
 
+    package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? {
+        part(of: shape.layout).flatMap { $0.rule.endFault(of: frame, $0.own(shape)) }
+    }
+
+    package var checksEnds: Bool { parts.contains { $0.rule.checksEnds } }
+
     package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? {

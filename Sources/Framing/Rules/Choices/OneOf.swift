@@ -37,10 +37,7 @@ struct OneOf: CompositeRule {
     private func misses(_ reasons: [BadBytes], at offset: Int) -> String {
         var said: [String] = []
         for (index, reason) in reasons.prefix(Self.mostSaid).enumerated() {
-            var detail = reason.detail
-            for place in [" (head at offset \(offset))", " (frame at offset \(offset))", " at offset \(offset)"] {
-                if detail.hasSuffix(place) { detail.removeLast(place.count) }
-            }
+            let detail = reason.detail(without: offset)
             said.append("\((index < names.count ? names[index] : nil) ?? "kind \(index + 1)"): \(detail)")
         }
         if reasons.count > said.count { said.append("and \(reasons.count - said.count) more kinds") }
