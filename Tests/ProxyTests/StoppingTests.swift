@@ -34,7 +34,8 @@ import Testing
                 "--as", "none", "--trace", pipe,
             ])
         let port = try await proxy.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
-        try await traffic.connect(to: try #require(Int(port)))
+        let number: Int = try #require(Int(port))
+        try await traffic.connect(to: number)
         // More than pipes hold.
         try await traffic.send(String(repeating: "y", count: 999), count: Self.frames)
     }
@@ -70,7 +71,8 @@ import Testing
                 "1h",
             ])
         let port = try await program.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
-        try await traffic.connect(to: try #require(Int(port)))
+        let number: Int = try #require(Int(port))
+        try await traffic.connect(to: number)
         program.signal(SIGTERM)
         _ = try await program.match(/(open connections to end)/, inErrors: true)
         program.signal(SIGTERM)
