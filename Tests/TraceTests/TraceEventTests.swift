@@ -131,7 +131,7 @@ import Testing
                     merged: true, type: odd, isHeartbeat: true, fields: .object([JSONValue.Member(odd, .null)]),
                     body: .object([JSONValue.Member("length", .number("3")), JSONValue.Member("text", .text(odd))]))),
             .closed(ClosedEvent(connection: 1, time: time, reason: odd, by: nil)),
-            .summary(SummaryEvent()), .summary(incomplete),
+            .summary(incomplete),
         ]
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output)

@@ -73,7 +73,9 @@ extension FrameLayout {
             if endsElsewhere { return Reading(fields: headFields(parts)) }
             fault = "it would not end after its \(frame.count) bytes"
         case .padding(let count): fault = "\(count) bytes would be padding between frames"
-        case .bad(let bad): fault = bad.detail(without: 0)
+        case .bad(let bad):
+            if endsElsewhere, bad.reason == .badLength { return Reading(fields: headFields(parts)) }
+            fault = bad.detail(without: 0)
         }
         return Reading(fields: begunFields(parts), fault: fault)
     }

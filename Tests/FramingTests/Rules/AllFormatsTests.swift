@@ -43,6 +43,8 @@ import Testing
         "mysql": [[1, 0, 0, 0, 14], [7, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]],
         "ldap": [[0x30, 12, 2, 1, 1, 0x60, 7, 2, 1, 3, 4, 0, 0x80, 0]],
         "nats": [Array("PUB a 3\r\nabc\r\n".utf8), Array("MSG a 1 3\r\nabc\r\n".utf8)],
+        "irc": [Array("PING :a\r\n".utf8), Array(":ann!a@b PRIVMSG #c :hi there\r\n".utf8)],
+        "stomp": [Array("SEND\ndestination:/a\n\nhi\0".utf8), Array("RECEIPT\nreceipt-id:1\n\n\0\n".utf8)],
         "fix": [Array("8=FIX.4.2\u{1}9=5\u{1}35=0\u{1}10=161\u{1}".utf8)],
         "rtmp": [
             [3, 0, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0x61, count: 1_528),
