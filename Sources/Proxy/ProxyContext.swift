@@ -144,7 +144,9 @@ final class ProxyContext: Sendable {
     /// The address of a server; the first Unix socket has port 1, the second one 2.
     func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
         if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
-        return Endpoint(channel.remoteAddress).unmapped
+        let reset =
+            channel.remoteAddress == nil ? try? channel.pipeline.syncOperations.handler(type: ResetPeer.self) : nil
+        return Endpoint(channel.remoteAddress ?? reset?.address).unmapped
     }
 
     /// Both ends of a socket, the one that connected first. For a Unix socket, the port of that one is a counter.

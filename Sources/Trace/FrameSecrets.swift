@@ -7,10 +7,13 @@ package struct FrameSecrets {
     private static let mark = "«secret»"
 
     private var paths: SecretPaths
+    /// Whether any field may be a secret.
+    private let hidesAllFields: Bool
 
     /// The secrets that a format has in a frame with these bytes.
     package init(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
         defer { if frame.isSecret { paths.hideBody() } }
+        hidesAllFields = frame.isChanged && kinds.secrets.contains { $0.path.first == "fields" }
         if let kind = frame.kind, let known = kinds.kinds[kind].secrets {
             paths = known
             return
@@ -23,7 +26,7 @@ package struct FrameSecrets {
     }
 
     /// Whether a field may be secret.
-    var hidesFields: Bool { !paths.fields.isEmpty }
+    var hidesFields: Bool { hidesAllFields || !paths.fields.isEmpty }
 
     /// Whether the value at a place, or something in it, is secret in a frame.
     package static func hide(_ place: ValuePlace, of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool
@@ -50,6 +53,7 @@ package struct FrameSecrets {
 
     /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {
+        if hidesAllFields { return fields.map { Field($0.name, .text(Self.mark)) } }
         guard !paths.fields.isEmpty else { return fields }
         return fields.map { field in
             let own = paths.fields.filter { $0[0] == field.name }
@@ -78,11 +82,23 @@ package struct FrameSecrets {
             && secrets.mayDump(frame.decodedBody(of: bytes, kinds), of: body)
     }
 
+    /// Whether something of a frame is redacted.
+    package static func hidesAnything(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool {
+        let secrets = FrameSecrets(of: frame, bytes, kinds)
+        let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
+        let mark = Array(Self.mark.utf8)
+        return !secrets.mayDumpHead(kinds.format.fields(of: bytes, frame.shape))
+            || secrets.shown(frame.decodedBody(of: bytes, kinds), of: body).withBytes(of: body) {
+                $0.firstRange(of: mark, from: 0) != nil
+            }
+    }
+
     /// Whether the bytes of a head may be shown as they are.
     ///
     /// - Parameter fields: the head's own, secret ones included.
     func mayDumpHead(_ fields: [Field]) -> Bool {
-        paths.fields.isEmpty || !fields.contains { $0.name == StructuredHead.raw || hasSecret($0) }
+        if hidesAllFields { return fields.isEmpty }
+        return paths.fields.isEmpty || !fields.contains { $0.name == StructuredHead.raw || hasSecret($0) }
     }
 
     private func hasSecret(_ field: Field) -> Bool {

@@ -133,6 +133,8 @@ public struct TracedFrame {
     package var body: DecodedBody?
     /// Whether the frames before it make its body a secret.
     package var isSecret = false
+    /// Whether rules have changed what was sent, so that secrets may be anywhere in it.
+    package var isChanged = false
 
     /// A frame; without `shape` its content is its bytes.
     package init(info: FrameInfo, shape: FrameShape? = nil, direction: Direction, isHeartbeat: Bool) {

@@ -43,6 +43,7 @@ import Testing
         let missing = try check([Example(name: "modbus").formatPath, "--on", "/nowhere.pcap"])
         #expect(missing.errors.contains("cannot open /nowhere.pcap"), "\(missing.errors)")
         #expect(missing.status == 2 && missing.text.contains("modbus is well-formed"))
+        #expect(!missing.text.contains("there are no bytes"), "\(missing.text)")
         let file = try TemporaryFile(Array("format: x\nframin: 1\n".utf8), name: "x.yaml")
         let wrong = try check([file.path, "--on", Self.capture])
         #expect(wrong.status != 0 && wrong.errors.contains("x.yaml:2:1: unknown key framin"), "\(wrong.errors)")

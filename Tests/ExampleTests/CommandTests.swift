@@ -92,7 +92,21 @@ import Testing
         let result = try encode(
             "line", #"{"event":"trace","version":1}"#, "", #"{"event":"frame","from":"server","body":{"text":"no"}}"#,
             #"{"event":"frame","from":"client","body":{"text":"yes"}}"#)
-        #expect(result.text == "yes\n" && result.status == 0)
+        #expect(result.text == "yes\n" && result.status == 0 && result.errors == "")
+        let none = try encode("line", #"{"event":"trace","version":1}"#, #"{"from":"server"}"#)
+        #expect(none.output == [] && none.status == 0)
+        #expect(none.errors == "frametap: none of 2 lines is a frame of the client\n", "\(none.errors)")
+        #expect(try encode("line", "\r", #"{"body":{"text":"yes"}}"# + "\r", " ").text == "yes\n")
+    }
+
+    /// A trace of connections with rules has every frame twice.
+    @Test func oneLegIsBuilt() throws {
+        let lines = ["in", "out"].map { #"{"event":"frame","from":"client","leg":"\#($0)","body":{"text":"\#($0)"}}"# }
+        let input = Array((lines + [#"{"body":{"text":"-"}}"#]).joined(separator: "\n").utf8)
+        for (options, expected) in [([], "in\n-\n"), (["--leg", "out"], "out\n-\n")] {
+            let result = try Program.run("frametap", ["formats", "encode", "line"] + options, input: input)
+            #expect(result.text == expected && result.status == 0, "\(result.errors)")
+        }
     }
 
     @Test(arguments: [

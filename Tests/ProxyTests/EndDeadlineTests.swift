@@ -29,6 +29,25 @@ import Testing
         #expect(deadline.dropsRest(at: start + Self.second + 1))
     }
 
+    /// A reader may pause for a second, as often as it likes; a second one that has stopped is not waited for as long.
+    @Test func aSlowReaderIsNotGivenUp() {
+        let deadline = EndDeadline()
+        let start = 100 * Self.second
+        #expect(!deadline.abandonsReader(silentSince: 0, at: start))
+        deadline.set(at: start)
+        // It was silent before the signal, too.
+        #expect(!deadline.abandonsReader(silentSince: 0, at: start + Self.second))
+        #expect(deadline.abandonsReader(silentSince: 0, at: start + Self.second + 1))
+        for elapsed in 1...60 {
+            let now = start + UInt64(elapsed) * Self.second + 1
+            #expect(!deadline.abandonsReader(silentSince: now - Self.second, at: now))
+            #expect(deadline.abandonsReader(silentSince: now - Self.second - 1, at: now))
+        }
+        deadline.abandonReader()
+        let now = start + 61 * Self.second
+        #expect(deadline.abandonsReader(silentSince: now, at: now))
+    }
+
     @Test func whatDoesNotAdvanceEnds() {
         let deadline = EndDeadline()
         let start = 100 * Self.second

@@ -46,6 +46,7 @@ import Trace
                 options, sinks: [packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
             let recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
             var (open, relayed, opened): ([Int: Set<Direction>], Int, Int) = ([:], 0, 0)
+            var numbers: [String: Int] = [:]
             var hasNews = false  // the recorder would wait otherwise
             for step in 0..<400 {
                 let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
@@ -53,7 +54,9 @@ import Trace
                 switch (Int.random(in: 0..<20, using: &generator), connection) {
                 case (0...3, _), (_, nil):
                     opened += 1
-                    open[queue.open(client: client(step), server: server)] = []
+                    let number = queue.open(client: client(step), server: server)
+                    open[number] = []
+                    numbers["\(client(step))"] = number
                 case (4...6, let connection?) where open[connection]?.contains(direction) == false:
                     queue.finish(.fin, on: connection, from: direction)
                     open[connection]?.insert(direction)
@@ -79,18 +82,23 @@ import Trace
             queue.finish()
             while recorder.recordBatch() {}
             try check(
-                traceLines(ndjson.text), decoder.summary, opened: opened, relayed: relayed, "seed \(seed)")
+                traceLines(ndjson.text), decoder.summary, numbers, opened: opened, relayed: relayed, "seed \(seed)")
             let offline = DecodedCapture(capture.bytes, options: options)
             #expect(offline.damage == nil, "seed \(seed)")
-            let left = ComparableTrace(try traceLines(ndjson.text)).withoutClosed
+            let left = try ComparableTrace(renumbering: traceLines(ndjson.text)).withoutClosed
             #expect(left.differences(to: ComparableTrace(try offline.lines()).withoutClosed) == [], "seed \(seed)")
         }
     }
 
-    /// Every connection opens and closes once, in the order of its number, and every byte is recorded or counted.
-    private func check(_ lines: [TraceLine], _ summary: Summary, opened: Int, relayed: Int, _ seed: Comment) {
-        let numbers = lines.filter { $0.event == "opened" }.map(\.connection)
-        #expect(numbers == numbers.indices.map { $0 + 1 }, seed)
+    /// Every connection opens and closes once, in the order of its number, and every byte is recorded or counted. The numbers are
+    /// those that the relay knows, by clients.
+    private func check(
+        _ lines: [TraceLine], _ summary: Summary, _ known: [String: Int], opened: Int, relayed: Int, _ seed: Comment
+    ) {
+        let openings = lines.filter { $0.event == "opened" }
+        let numbers = openings.map(\.connection)
+        #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count, seed)
+        #expect(openings.allSatisfy { known[$0["client"] ?? ""] == $0.connection }, seed)
         #expect(lines.filter { $0.event == "closed" }.map(\.connection).sorted() == numbers, seed)
         #expect(numbers.count + summary.unrecorded == opened, seed)
         var over: Set<Int> = []

@@ -86,7 +86,7 @@ import Trace
             #expect(files.all.count > 1, "seed \(seed)")
             let offline = DecodedCapture(merging: files.all, options: options)
             #expect(offline.damage == nil, "seed \(seed)")
-            expectSame(ComparableTrace(live.trace), ComparableTrace(try offline.lines()), seed)
+            expectSame(try ComparableTrace(renumbering: live.trace), ComparableTrace(try offline.lines()), seed)
             var packets = 0
             for file in files.all {
                 let alone = DecodedCapture(file, options: options)
@@ -111,7 +111,7 @@ import Trace
         try expectAccounted(live, seed)
         let offline = DecodedCapture(merging: files.all, options: options)
         #expect(offline.damage == nil, "seed \(seed)")
-        expectSame(ComparableTrace(live.trace), ComparableTrace(try offline.lines()), seed)
+        expectSame(try ComparableTrace(renumbering: live.trace), ComparableTrace(try offline.lines()), seed)
     }
 
     @Test func resets() async throws {
@@ -136,7 +136,8 @@ import Trace
             #expect(live.summary.dropped > 0)
             try expectAccounted(live, seed)
             let offline = DecodedCapture(live.capture, options: options)
-            let (left, right) = (ComparableTrace(live.trace), ComparableTrace(try offline.lines()))
+            let left = try ComparableTrace(renumbering: live.trace)
+            let right = ComparableTrace(try offline.lines())
             expectSame(left, right, seed)
         }
     }

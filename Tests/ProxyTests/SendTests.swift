@@ -57,7 +57,8 @@ import Testing
     @Test func aFrameHasNoOtherKeys() async throws {
         let result = try await send([#"{"bdy":{"json":{"do":"login"}}}"#])
         #expect(
-            result.status == 1 && result.errors.contains("a frame has no bdy; did you mean body?"), "\(result.errors)")
+            result.status == 2 && result.errors.contains("a frame has no bdy; did you mean body?"), "\(result.errors)")
+        #expect(result.output == "", "nothing is sent")
         let traced = try await send([#"{"event":"frame","later":1,"index":3,"body":{"json":{"do":"login"}}}"#])
         #expect(traced.status == 0, "\(traced.errors)")
     }
@@ -77,5 +78,104 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(try traceLines(result.output).count { $0.event == "opened" } == 3)
         #expect(result.errors.contains("connection 2: the server closed the connection"), "\(result.errors)")
+    }
+
+    @Test(arguments: [
+        ("junit", "<failure type=\"unanswered\" message=\"unanswered: frame 2: "), ("github", "::error "),
+    ])
+    func aCheckSaysWhatTheStatusSays(form: String, failure: String) async throws {
+        let login = #"{"body":{"json":{"do":"login"}}}"#
+        let good = try await send(["--as", form, login])
+        #expect(good.status == 0 && !good.output.contains(failure), "\(good.output)")
+        let silent = [login, #"{"body":{"json":{"do":"nothing"}}}"#, "--as", form, "--timeout", "200ms"]
+        let bad = try await send(silent)
+        #expect(bad.status == 1 && bad.output.contains(failure), "\(bad.output)")
+        #expect(bad.output.contains("frame 2: no answer in 0.2 s"), "\(bad.output)")
+        let varied = try await send(silent + ["--vary", "body.json.do=nothing"])
+        #expect(varied.status == 0 && !varied.output.contains(failure), "\(varied.output)")
+    }
+
+    @Test func whatFollowsAFrameWithoutAnAnswerIsSent() async throws {
+        let result = try await send([
+            "--as", "ndjson", "--timeout", "200ms", #"{"body":{"json":{"do":"nothing"}}}"#,
+            #"{"body":{"json":{"do":"login"}}}"#, #"{"body":{"json":{"token":"${token}"}}}"#,
+        ])
+        #expect(result.status == 1 && result.errors.contains("frame 1: no answer in 0.2 s"), "\(result.errors)")
+        let frames = try traceLines(result.output).filter { $0.event == "frame" }
+        #expect(frames.map { $0["from"] } == ["client", "client", "server", "client", "server"])
+        // The value would be in the answer that is missing.
+        let lost = try await send([
+            "--timeout", "200ms", #"{"body":{"json":{"do":"nothing"}}}"#, #"{"body":{"json":"${token}"}}"#,
+        ])
+        #expect(lost.status == 1 && lost.errors.contains("frame 2: no answer has a value token"), "\(lost.errors)")
+    }
+
+    @Test func nothingIsSentIntoAConnectionThatIsOver() async throws {
+        let other = #"{"body":{"json":{"do":"other"}}}"#
+        let result = try await send(["--as", "ndjson", #"{"body":{"json":{"do":"leave"}}}"#, other, other])
+        #expect(
+            result.status == 1 && result.errors.contains("frame 1: the server closed the connection; 2 more not sent"),
+            "\(result.errors)")
+        #expect(try traceLines(result.output).count { $0.event == "frame" } == 1)
+    }
+
+    /// Only the client's frames of a trace are sent, once.
+    @Test func theFramesOfATraceAreSent() async throws {
+        let login = #""body":{"length":14,"json":{"do":"login"}}}"#
+        let result = try await send([
+            "--as", "ndjson", #"{"event":"trace","version":2,"source":"x","tool":"y"}"#,
+            #"{"event":"frame","connection":1,"from":"client","leg":"in","index":0,\#(login)"#,
+            #"{"event":"frame","connection":1,"from":"client","leg":"out","index":0,\#(login)"#,
+            #"{"event":"frame","connection":1,"from":"server","leg":"in","index":0,"body":{"text":"no"}}"#,
+            #"{"event":"summary"}"#,
+        ])
+        #expect(
+            result.errors.contains(
+                "not sent: 1 frame of the server, 1 frame of the leg out, 2 lines without a frame\n"),
+            "\(result.errors)")
+        let frames = try traceLines(result.output).filter { $0.event == "frame" }
+        #expect(result.status == 0 && frames.map { $0["from"] } == ["client", "server"], "\(result.output)")
+        let none = try await send([#"{"event":"summary"}"#])
+        #expect(none.status == 2 && none.errors.contains("no frames to send"), "\(none.errors)")
+    }
+
+    @Test func whatCannotBeBuiltIsAnError() async throws {
+        let none = try await send(["--vary", "fields.nope=5,6", #"{"body":{"json":{"do":"x"}}}"#])
+        #expect(none.status == 2 && none.output == "" && none.errors.contains("no field nope"), "\(none.errors)")
+        let some = try await send(["--as", "ndjson", "--vary", "body.hex=zz,7b7d", #"{"body":{"hex":"00"}}"#])
+        #expect(some.status == 2 && some.errors.contains("1 of 2 values not sent"), "\(some.errors)")
+        #expect(some.errors.contains("connection 1: body.hex is \"zz\"; expected pairs"), "\(some.errors)")
+        #expect(try traceLines(some.output).count { $0.event == "frame" } == 2)
+        let later = try await send(["--as", "junit", #"{"body":{"json":{"do":"x"}}}"#, #"{"body":{"json":"${no}"}}"#])
+        #expect(later.status == 2 && later.output.contains("failures=\"1\""), "what was said is shown: \(later.output)")
+        let timeless = try await send(["--timeout", "0", "{}"])
+        #expect(timeless.status == 64 && timeless.errors.contains("--timeout: expected more than 0"))
+    }
+
+    @Test func aServerThatDoesNotReadIsNotWaitedFor() async throws {
+        let server = try Program(
+            "python3",
+            [
+                "-c",
+                """
+                import socket, time
+                listener = socket.create_server(("127.0.0.1", 0))
+                print(listener.getsockname()[1], flush=True)
+                taken = listener.accept()
+                time.sleep(600)
+                """,
+            ])
+        let port = try await server.match(/(\d+)\n/)
+        let folder = try Folder()
+        let text = String(repeating: "x", count: 16_000_000)
+        let frame = try folder.write(Array(#"{"body":{"text":"\#(text)"}}"#.utf8), to: "frame")
+        let program = try Program(
+            "sh",
+            [
+                "-c", "exec \"$0\" send --format chunk --as none --timeout 200ms --to 127.0.0.1:\(port) <\"$1\"",
+                Program.find("frametap").path, frame,
+            ])
+        #expect(try await program.exitStatus() == 1 && program.errors.contains("no answer in 0.2 s"))
+        server.signal(SIGKILL)
     }
 }

@@ -64,4 +64,69 @@ import Trace
         #expect(frames == [[0, 1, 3, 97], [0, 3, 3, 98, 99, 100], [0, 0, 3]])
         #expect(FrameVariations("size=0") == nil && FrameVariations("fields.size") == nil)
     }
+
+    @Test func onlyTheFramesOfASideAreSent() throws {
+        let format = try FormatLoader.load(
+            "format: lines\nframing: { rule: delimiter, end: \"\\n\" }\nbody: text\n", file: "test.yaml")
+        let lines = [
+            #"{"event":"trace","version":2}"#, "", "\r", #"{"from":"client","body":{"text":"a"}}"#,
+            #"{"event":"frame","from":"server","body":{"text":"b"}}"#, #"{"body":{"text":"c"}}"#,
+            #"{"event":"frame","from":"client","leg":"out","body":{"text":"a"}}"#,
+        ]
+        for (direction, expected, other) in [
+            (Direction.fromClient, ["a\n", "c\n"], "1 frame of the server, 1 frame of the leg out"),
+            (.fromServer, ["b\n", "c\n"], "2 frames of the client"),
+        ] {
+            let frames = try FramesToSend(lines, format, from: direction)
+            let bytes = try (0..<frames.count).map { try frames.bytes(of: $0, answers: []) }
+            #expect(bytes == expected.map { Array($0.utf8) })
+            #expect(frames.note == "not sent: \(other), 1 line without a frame")
+        }
+        #expect(try FramesToSend([#"{"body":{"text":"a"}}"#], format).note == nil)
+        let broken = try FramesToSend([#"{"body":{"text":"a"}}"#, #"{"bdy":{}}"#], format)
+        #expect(throws: EncodingError("frame 2: a frame has no bdy; did you mean body?")) { try broken.check() }
+    }
+
+    @Test func aVariationThatFitsIsEnough() throws {
+        let format = try FormatLoader.load(
+            "format: lines\nframing: { rule: delimiter, end: \"\\n\" }\nbody: text\n", file: "test.yaml")
+        for (variations, isBuilt) in [
+            ("body.text=a,b", true), ("body.hex=zz,61", true), ("body.hex=zz,z", false), ("fields.nope=1", false),
+        ] {
+            let parsed = try #require(FrameVariations(variations))
+            let frames = try FramesToSend([#"{"body":{"text":"x"}}"#], format, varying: parsed)
+            if isBuilt {
+                try frames.check()
+            } else {
+                #expect(throws: EncodingError.self) { try frames.check() }
+            }
+        }
+    }
+
+    @Test func commasOfAValueAreItsOwn() throws {
+        for (text, expected) in [
+            (#"body.json.a="x,y",3,z"#, [#""x,y""#, "3", #""z""#]),
+            ("body.json.a=[1,2],{\"b\":3}", ["[1,2]", #"{"b":3}"#]),
+            (#"body.json.a="x,y"#, [#""\"x""#, #""y""#]), ("body.json.a=", ["\"\""]),
+            ("body.json.a=,", ["\"\"", "\"\""]),
+            // A body's text is text.
+            ("body.text=12,true", [#""12""#, #""true""#]), (#"body.text={},"a,b""#, [#""{}""#, #""a,b""#]),
+            ("body.hex=1234", [#""1234""#]),
+        ] {
+            #expect(try #require(FrameVariations(text)).values.map(\.compactText) == expected, "\(text)")
+        }
+    }
+
+    @Test func aNumberInAPathIsAPlaceInAList() throws {
+        let format = try FormatLoader.load(
+            "format: objects\nframing: { rule: delimiter, end: \"\\n\" }\nbody: json\n", file: "test.yaml")
+        let line = try JSONValue(parsing: Array(#"{"body":{"json":{"a":[{"b":1},2]}}}"#.utf8).span.bytes)
+        for (path, expected) in [
+            ("a.0.b", #"{"a":[{"b":7},2]}"#), ("a.1", #"{"a":[{"b":1},7]}"#), ("c", #"{"a":[{"b":1},2],"c":7}"#),
+        ] {
+            let variations = try #require(FrameVariations("body.json.\(path)=7"))
+            let bytes = try variations.bytes(of: line, with: variations.values[0], format)
+            #expect(String(decoding: bytes, as: UTF8.self) == expected + "\n")
+        }
+    }
 }

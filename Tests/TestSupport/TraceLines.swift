@@ -89,6 +89,18 @@ package struct ComparableTrace: Hashable {
         }
     }
 
+    /// The parts of a trace that are compared, with the connections counted from 1: numbers may be left out of a live trace.
+    package init(renumbering trace: [TraceLine]) throws {
+        let numbers = Set(trace.map(\.connection)).subtracting([0]).sorted()
+        let ranks = Dictionary(uniqueKeysWithValues: zip(numbers, 1...))
+        self.init(
+            try trace.map { line in
+                guard let rank = ranks[line.connection] else { return line }
+                let text = line.text.replacing(#/"connection":\d+/#, with: "\"connection\":\(rank)", maxReplacements: 1)
+                return try TraceLine(text[...])
+            })
+    }
+
     /// Everything except how the connections ended.
     package var withoutClosed: ComparableTrace {
         var rest = self

@@ -9,6 +9,8 @@ import Streams
 package struct FrameLine: Sendable {
     /// Who sends it; nil if the line does not specify it.
     package private(set) var from: Direction?
+    /// Which leg of its connection a trace shows it on; nil if the line does not specify it.
+    package private(set) var leg: Leg?
     /// The type, which may decide how the body is encoded.
     package private(set) var type: String?
     /// The fields in the line's order.
@@ -23,7 +25,7 @@ package struct FrameLine: Sendable {
     /// The keys that are read, and those that only traces have.
     private static let keys = ["from", "type", "layout", "fields", "body"]
     private static let keysOfTraces: Set<String> = [
-        "connection", "leg", "index", "time", "started", "offset", "length", "segments", "merged", "heartbeat",
+        "connection", "index", "time", "started", "offset", "length", "segments", "merged", "heartbeat",
     ]
 
     /// How deeply a body's JSON may nest.
@@ -38,6 +40,7 @@ package struct FrameLine: Sendable {
             switch key {
             case "event": event = member.value.plainText
             case "from": from = try Self.direction(member.value)
+            case "leg": leg = member.value.plainText.flatMap { Leg(rawValue: $0) }
             case "type": type = member.value.plainText
             case "layout": layout = try member.value.wanted(as: "layout")
             case "fields":

@@ -39,12 +39,15 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private var isOver = false
     /// Whether it is known whether the connection begins with TLS.
     private var hasBegun: Bool
+    /// What it shares with its other leg; nil if it has only one.
+    private let changed: ChangedFrames?
     /// Why it ends, if a recording of the proxy has said so.
     private var annotatedEnd: ClosedAnnotation?
 
     init(_ connection: TracedConnection, _ resources: ConnectionResources) {
         self.connection = connection
         (self.resources, output) = (resources, resources.output)
+        changed = resources.legs.changedFrames(of: connection.connectionLeg)
         hasBegun = resources.keys == nil
         let options = resources.options
         let port = connection.opening.server.port
@@ -265,6 +268,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     private func take(_ report: ActionReport) {
+        if connection.format?.secrets.isEmpty != true { changed?.take(report) }
         for sink in output.sinks { sink.action(report, on: connection) }
     }
 
@@ -336,6 +340,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             totals.heartbeats += counts.heartbeats
         }
         output.count(totals, on: connection)
+        resources.legs.close(connection.connectionLeg)
     }
 
     /// How a direction is framed, from now on in any case.
@@ -349,7 +354,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private func begin(_ direction: Direction) -> SideDecoder {
         let plan = plan ?? resources.plans.planOfNone
         let rule = notDetected ?? conversation.map { plan.sides[direction].sharedRule.bound(to: $0, direction) }
-        let side = SideDecoder(direction, of: connection, plan.sides[direction], resources, rule: rule)
+        let side = SideDecoder(
+            direction, of: connection, plan.sides[direction], resources, rule: rule, changed: changed)
         side.upgrade = upgrade
         sides[direction] = side
         if let (chunk, rest) = undecided?.taking(direction) {

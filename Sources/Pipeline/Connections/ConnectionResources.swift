@@ -11,6 +11,8 @@ final class ConnectionResources {
     let scratch: FramingScratch
     /// The secrets with which TLS is decrypted; nil if it is not looked at.
     let keys: TLSKeys?
+    /// Brings the legs of connections together.
+    let legs: ConnectionLegs
     /// Working memory for whichever connection receives bytes, borrowed and returned as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
     /// Connections whose formats are on trial: only a limited number at once, to bound memory.
@@ -21,6 +23,7 @@ final class ConnectionResources {
         plans = FormatPlans(options, output)
         budget = MemoryBudget(limit: options.memoryLimit)
         scratch = FramingScratch()
+        legs = ConnectionLegs()
         keys = options.tls.map { TLSKeys($0.keyLog, more: $0.more) }
     }
 
@@ -28,7 +31,7 @@ final class ConnectionResources {
     init(outLegOf other: ConnectionResources) {
         (options, output) = (other.options, other.output.outLeg())
         plans = FormatPlans(options, output)
-        (budget, scratch, keys) = (other.budget, other.scratch, other.keys)
+        (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
     }
 
     /// A connection's formats are on trial from now on.

@@ -29,18 +29,23 @@ final class SideDecoder {
     @exclusivity(unchecked) private var underWay: Set<Int> = []
     /// Removes the encodings of the stream, if states of its format have any.
     private let layered: LayeredStream?
+    /// The frames with secrets that rules have changed; nil if there can be none.
+    private let changed: ChangedFrames?
     /// Notified of frames, one of which may ask for TLS; nil if none does.
     @exclusivity(unchecked) var upgrade: TLSUpgradeWatch?
 
     /// A direction of which nothing has been seen yet.
     ///
-    /// - Parameter rule: how it is framed, if not as the plan says.
+    /// - Parameters:
+    ///   - rule: how it is framed, if not as the plan says.
+    ///   - changed: what the connection shares with its other leg.
     init(
         _ direction: Direction, of connection: TracedConnection, _ plan: SidePlan, _ resources: ConnectionResources,
-        rule: SharedRule?
+        rule: SharedRule?, changed: ChangedFrames?
     ) {
         (self.resources, self.connection, self.plan) = (resources, connection, plan)
         (sieve, scratch) = (plan.sieve, resources.scratch)
+        self.changed = plan.format.secrets.isEmpty ? nil : changed
         tellsOfChunks = !resources.output.chunkSinks.isEmpty
         framer = Framer(
             rule ?? plan.sharedRule, direction: direction, aligned: connection.opening.handshake)
@@ -176,7 +181,7 @@ extension SideDecoder: FrameReceiver {
             if plan.transforms {
                 transformed(frames.info(pick.index), frame, direction)
             } else {
-                show(frames.info(pick.index), frame, item.shape, direction, pick)
+                show(frames.info(pick.index), frame, item.shape, direction, pick, raw: frame)
             }
         }
         picks.removeAll(keepingCapacity: true)
@@ -191,7 +196,7 @@ extension SideDecoder: FrameReceiver {
         } else {
             let shape = frame.partsAtHand
             let pick = sieve.judge(bytes, shape, counts: &counts, frame, isWhole: frame.missing == 0)
-            if let pick { show(frame, bytes, shape, direction, pick) }
+            if let pick { show(frame, bytes, shape, direction, pick, raw: bytes) }
         }
     }
 
@@ -200,14 +205,17 @@ extension SideDecoder: FrameReceiver {
     private func transformed(_ frame: FrameInfo, _ bytes: RawSpan, _ direction: Direction) {
         plan.format.directions[direction].withContent(of: bytes, frame.shape) { content, shape in
             let pick = sieve.judge(content, shape, counts: &counts, frame, isWhole: frame.missing == 0)
-            if let pick { show(frame, content, shape, direction, pick) }
+            if let pick { show(frame, content, shape, direction, pick, raw: bytes) }
         }
     }
 
     /// Shows a frame to the analyses and sinks that want it.
+    ///
+    /// - Parameter raw: its bytes before escapes were resolved.
     @inline(never)
     private func show(
-        _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick
+        _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape, _ direction: Direction, _ pick: FrameSieve.Pick,
+        raw: RawSpan
     ) {
         if let upgrade {
             upgrade.take(
@@ -218,6 +226,7 @@ extension SideDecoder: FrameReceiver {
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
+        if let changed { compare(&traced, content, raw, with: changed) }
         if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
         if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
@@ -226,6 +235,23 @@ extension SideDecoder: FrameReceiver {
             analyse(traced, content, pick)
         }
         output.show(traced, content, on: connection)
+    }
+
+    /// Notes whether a frame that was sent has secrets, and finds out whether one that was passed on may be such a one, changed.
+    @inline(never)
+    private func compare(
+        _ frame: inout TracedFrame, _ content: RawSpan, _ raw: RawSpan, with changed: ChangedFrames
+    ) {
+        switch connection.leg {
+        case .in:
+            let mayHide = frame.isSecret || !sieve.kinds.hidesNothing(frame.kind)
+            let isSecret = mayHide && FrameSecrets.hidesAnything(of: frame, content, sieve.kinds)
+            changed.sent(frame.info.index, isSecret: isSecret, from: frame.direction)
+        case .out:
+            guard changed.mayHide(raw, from: frame.direction) else { return }
+            (frame.isSecret, frame.isChanged) = (true, true)
+        case nil: break
+        }
     }
 
     /// Shows a frame to the analyses that want it.
@@ -285,6 +311,7 @@ extension SideDecoder: FrameReceiver {
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
         var run = run
+        if connection.leg == .out { changed?.unframed(from: direction) }
         connection.traffic[direction].disturb { $0.unframed = run.time }
         // If no frames are looked for, neither the stream's start nor a gap explains why bytes are unframed.
         if let nothing = framer.rule as? Unrecognised { (run.reason, run.detail) = (.notDetected, nothing.detail) }

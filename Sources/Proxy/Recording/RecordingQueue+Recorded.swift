@@ -8,8 +8,6 @@ extension RecordingQueue {
         /// What is known about its TLS.
         var tls: TLSFacts?
         var leg: Leg?
-        /// The handle of what both sides sent, if this is what was passed on.
-        var received: Int?
         /// Its number in the trace; nil while the recorder has not been notified of it.
         var number: ConnectionLeg?
         var dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
@@ -33,9 +31,8 @@ extension RecordingQueue {
             case ended(CloseReason, by: Direction?)
         }
 
-        init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?, received: Int? = nil) {
-            (self.client, self.server, self.tls) = (client, server, tls)
-            (self.leg, self.received) = (leg, received)
+        init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?) {
+            (self.client, self.server, self.tls, self.leg) = (client, server, tls, leg)
         }
 
         mutating func end(_ end: End) {

@@ -53,7 +53,6 @@ package final class RecordingQueue: Sendable {
         }
         var lastTime = Timestamp(nanoseconds: 0)
         var lastConnection = 0
-        var lastNumber = 0
         var isFinished = false
         var recorderWaits = false
     }
@@ -128,8 +127,8 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// A connection opened; returns its handle in this queue. Its number in the trace is less if connections opened and closed while
-    /// the queue was full: those have none.
+    /// A connection opened; returns its handle in this queue, which is its number in the trace. The numbers of connections that open
+    /// and close while the queue is full are left out there: stages and commands know them already.
     ///
     /// - Parameters:
     ///   - handle: what `reserve` passed; nil: a new one.
@@ -151,7 +150,7 @@ package final class RecordingQueue: Sendable {
     /// of what was received.
     func openPassedOn(of received: Int, client: Endpoint, server: Endpoint) -> Int {
         add { state, time in
-            let recorded = Recorded(client: client, server: server, tls: nil, leg: .out, received: received)
+            let recorded = Recorded(client: client, server: server, tls: nil, leg: .out)
             open(-received, recorded, &state, time)
             return -received
         }
@@ -160,7 +159,7 @@ package final class RecordingQueue: Sendable {
     private func open(_ connection: Int, _ recorded: Recorded, _ state: inout State, _ time: Timestamp) {
         var recorded = recorded
         if takes(Self.eventCost, &state) {
-            Self.announce(&recorded, &state, time)
+            Self.announce(connection, &recorded, &state, time)
         } else {
             state.behind.insert(connection)
         }
@@ -181,8 +180,7 @@ package final class RecordingQueue: Sendable {
                     return
                 }
                 state.lastConnection += 1
-                state.lastNumber += 1
-                let opening = Opening(number: state.lastNumber, time: time, client: client, server: server)
+                let opening = Opening(number: state.lastConnection, time: time, client: client, server: server)
                 state.events.append(.refused(opening, reason: reason, by: side, detail: detail))
             }
         }
@@ -373,16 +371,11 @@ package final class RecordingQueue: Sendable {
     }
 
     private static func announce(
-        _ recorded: inout Recorded, _ state: inout State, _ time: Timestamp, _ numbers: [Int: ConnectionLeg] = [:]
+        _ connection: Int, _ recorded: inout Recorded, _ state: inout State, _ time: Timestamp
     ) {
         // Both legs have one number.
-        let known = recorded.received.flatMap { (state.connections[$0]?.number ?? numbers[$0])?.number }
-        var opening = Opening(
-            number: known ?? 0, leg: recorded.leg, time: time, client: recorded.client, server: recorded.server)
-        if known == nil {
-            state.lastNumber += 1
-            opening.number = state.lastNumber
-        }
+        let opening = Opening(
+            number: abs(connection), leg: recorded.leg, time: time, client: recorded.client, server: recorded.server)
         recorded.number = opening.connectionLeg
         state.events.append(.opened(opening))
         if let tls = recorded.tls {
@@ -414,14 +407,11 @@ package final class RecordingQueue: Sendable {
 
     /// Reports what connections have missed, after all other events.
     private static func catchUp(_ state: inout State, at time: Timestamp) {
-        /// The numbers of those that are over.
-        var numbers: [Int: ConnectionLeg] = [:]
         // What was received comes before what was passed on.
         for connection in state.behind.sorted(by: { (abs($0), -$0) < (abs($1), -$1) }) {
             guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
-            if recorded.number == nil { announce(&recorded, &state, time, numbers) }
+            if recorded.number == nil { announce(connection, &recorded, &state, time) }
             guard let number = recorded.number else { continue }
-            numbers[connection] = number
             for direction in Direction.allCases where recorded.dropped[direction].bytes > 0 {
                 state.events.append(.dropped(connection: number, direction, recorded.dropped[direction], time))
             }

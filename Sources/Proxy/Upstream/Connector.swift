@@ -40,6 +40,7 @@ struct Connector: ServerConnecting {
                 : ProxyOptions.setOptions(of: bootstrap(within: amount)).connect(unixDomainSocketPath: path)
         case .tcp(let address):
             let deadline = NIODeadline.now() + amount
+            let early = EarlyReset.Found(on: loop)
             connected = lookUp(address, on: loop, within: amount).flatMapThrowing { addresses in
                 let others = addresses.filter { !own.contains($0) }
                 guard !others.isEmpty else { throw Self.loop(to: place) }
@@ -48,8 +49,21 @@ struct Connector: ServerConnecting {
                 // Never zero: addresses that were resolved in time must be tried.
                 let rest = max(deadline - .now(), .milliseconds(50))
                 return options.setTCPOptions(of: bootstrap(within: rest))
+                    .channelInitializer { channel in
+                        channel.eventLoop.makeCompletedFuture {
+                            try initialize(channel)
+                            try channel.pipeline.syncOperations.addHandler(EarlyReset(early), position: .first)
+                        }
+                    }
                     .resolver(KnownAddresses(addresses: addresses, loop: loop))
                     .connect(host: address.host, port: address.port)
+            }.flatMap { channel in
+                // Another address is connected.
+                early.take()?.close()
+                return loop.makeSucceededFuture(channel)
+            }.flatMapError { error in
+                guard let reset = early.take() else { return loop.makeFailedFuture(error) }
+                return reset.channel(on: loop, initialize: initialize).flatMapErrorThrowing { _ in throw error }
             }
         }
         return connected.flatMapErrorThrowing { error in

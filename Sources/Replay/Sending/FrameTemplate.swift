@@ -15,6 +15,12 @@ package struct FrameTemplate: Sendable {
         }
     }
 
+    /// Whether values of answers may have to be filled in.
+    var needsAnswers: Bool { line.compactText.contains("${") }
+
+    /// What a line of a trace says about itself.
+    func member(_ name: String) -> String? { line[name]?.string }
+
     /// The frame with the values of answers filled in.
     ///
     /// - Parameter answers: all of them, in order; the last one that has a value counts.
@@ -92,6 +98,10 @@ extension JSONValue {
     /// With another value at a path, whose last name need not be there.
     package func setting(_ path: ArraySlice<String>, to value: JSONValue) -> JSONValue {
         guard let name = path.first else { return value }
+        if case .array(var items) = self, let place = Int(name), items.indices.contains(place) {
+            items[place] = items[place].setting(path.dropFirst(), to: value)
+            return .array(items)
+        }
         var members: [Member] = []
         if case .object(let known) = self { members = known }
         if let place = members.firstIndex(where: { $0.name == name }) {

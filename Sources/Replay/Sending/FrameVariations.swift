@@ -14,9 +14,34 @@ package struct FrameVariations: Sendable {
         guard let equals = text.firstIndex(of: "=") else { return nil }
         path = String(text[..<equals])
         guard path.hasPrefix("fields.") || path.hasPrefix("body.") else { return nil }
-        values = text[text.index(after: equals)...].split(separator: ",", omittingEmptySubsequences: false).map {
-            part in
-            (try? JSONValue(parsing: Array(part.utf8).span.bytes)) ?? .text(String(part))
+        values = Self.values(text[text.index(after: equals)...], areTexts: path == "body.text" || path == "body.hex")
+    }
+
+    /// What commas separate: JSON, which may have commas of its own, or text.
+    ///
+    /// - Parameter areTexts: whether a number is its digits.
+    private static func values(_ text: Substring, areTexts: Bool) -> [JSONValue] {
+        func parsed(_ text: Substring) -> JSONValue? {
+            guard let value = try? JSONValue(parsing: Array(text.utf8).span.bytes) else { return nil }
+            return areTexts && value.string == nil ? nil : value
+        }
+        var values: [JSONValue] = []
+        var rest = text
+        while true {
+            var end = rest.firstIndex(of: ",") ?? rest.endIndex
+            var value = parsed(rest[..<end])
+            // The commas of a text, a list or an object; if there is no end of it, it is text up to the first one.
+            if value == nil, let first = rest.first, "\"[{".contains(first) {
+                var longer = end
+                while value == nil, longer < rest.endIndex {
+                    longer = rest[rest.index(after: longer)...].firstIndex(of: ",") ?? rest.endIndex
+                    value = parsed(rest[..<longer])
+                }
+                if value != nil { end = longer }
+            }
+            values.append(value ?? .text(String(rest[..<end])))
+            if end == rest.endIndex { return values }
+            rest = rest[rest.index(after: end)...]
         }
     }
 

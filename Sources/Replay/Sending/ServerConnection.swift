@@ -52,6 +52,9 @@ package final class ServerConnection: Sendable {
     /// Sends bytes in one write.
     package func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
 
+    /// Sends bytes in one write, and does not wait until the server takes them.
+    package func write(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
+
     /// What has arrived since the last call.
     package func take() -> [Arrival] {
         inbox.arrivals.withLock { arrivals in

@@ -80,6 +80,16 @@ package final class CheckWriter: TraceSink {
             to: ConnectionLeg(finding.connection, finding.leg))
     }
 
+    /// Something that the source of the trace expected of a connection did not happen.
+    ///
+    /// - Parameters:
+    ///   - kind: what it is called.
+    ///   - text: in words.
+    package func failed(_ kind: String, _ text: String, on connection: Int, at time: Timestamp) {
+        report.add(
+            CheckReport.Fault(kind: kind, text: text, isError: true, time: time), to: ConnectionLeg(connection))
+    }
+
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         let frames = counts.fromClient.frames + counts.fromServer.frames
         report.closed(connection.connectionLeg, frames: frames, format: connection.format?.name, at: closing.time)

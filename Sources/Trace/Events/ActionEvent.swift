@@ -17,7 +17,8 @@ public struct ActionEvent: Hashable, Sendable {
     /// What a rule did, without the frame's bytes if they may be secret.
     init(_ report: ActionReport, on connection: TracedConnection) {
         self.init(connection: connection.number, report: report)
-        if connection.format?.secrets.isEmpty == false {
+        // What the format is may follow from later bytes.
+        if connection.format?.secrets.isEmpty != true {
             (self.report.before, self.report.after) = ([], [])
         }
     }

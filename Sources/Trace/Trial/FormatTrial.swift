@@ -36,6 +36,9 @@ package final class FormatTrial: TraceSink {
 
     package let bodyLimit = 0
 
+    /// Whether there were no bytes to frame.
+    package var isEmpty: Bool { bytes.bytes == 0 }
+
     /// A trial of nothing yet.
     package init() { first = (nil, nil) }
 

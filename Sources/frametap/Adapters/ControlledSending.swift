@@ -6,7 +6,7 @@ import Streams
 import Trace
 
 /// `frametap send` into a connection that passes through a proxy, by the proxy's API.
-struct ControlledSending {
+final class ControlledSending: SendingConnection {
     private let client: ControlClient
     private let path: [String]
     private let connection: Int
@@ -14,6 +14,7 @@ struct ControlledSending {
     private let timeout: Interval
     private var reader = EventReader()
     private var cursor = 0
+    private let show: (String) -> Void
     /// What the other side has said.
     private(set) var answered: [FrameEvent] = []
 
@@ -23,10 +24,13 @@ struct ControlledSending {
     /// - Parameters:
     ///   - listener: the name of the listener at which the connection came.
     ///   - from: the side in whose name frames are sent.
+    ///   - show: takes each answer, as a line of a trace.
     init(
-        _ client: ControlClient, listener: String, connection: Int, from: Direction, timeout: Interval
+        _ client: ControlClient, listener: String, connection: Int, from: Direction, timeout: Interval,
+        show: @escaping (String) -> Void
     ) async throws {
         (self.client, self.connection, self.from, self.timeout) = (client, connection, from, timeout)
+        self.show = show
         path = ["listeners", listener]
         try reader.begin("the proxy's API")
         let start = "{\"event\":\"trace\",\"version\":\(NDJSONWriter.version),\"source\":\"\",\"tool\":\"\"}\n"
@@ -34,10 +38,10 @@ struct ControlledSending {
         cursor = try await client.get(path + ["events"], query: [("limit", "0")])["latest"]?.integer ?? 0
     }
 
-    /// Sends a frame, and waits for the other side's answers; shows each as a line.
-    ///
-    /// - Returns: whether there were any.
-    mutating func send(_ bytes: [UInt8], show: (String) -> Void) async throws -> Bool {
+    /// The proxy refuses frames for a connection that is over.
+    var isOpen: Bool { true }
+
+    func send(_ bytes: [UInt8]) async throws -> String? {
         let frame = JSONValue.object([
             .init("from", .text(from.sender)), .init("bytes", .text(Hexadecimal.text(bytes))),
         ])
@@ -52,11 +56,11 @@ struct ControlledSending {
             if ContinuousClock.now > deadline { break }
             patience = Self.quiet
         }
-        return answered.count > count
+        return answered.count > count ? nil : "no answer in \(timeout.seconds) s"
     }
 
     /// The other side's next frame; nil if there is none in time.
-    private mutating func next(within seconds: Double) async throws -> (line: String, frame: FrameEvent)? {
+    private func next(within seconds: Double) async throws -> (line: String, frame: FrameEvent)? {
         let query = [
             ("when", "from == \"\(from.opposite.sender)\""), ("connection", "\(connection)"), ("after", "\(cursor)"),
             ("timeout", "\(seconds)"),

@@ -3,6 +3,8 @@ import Platform
 import Synchronization
 
 /// How long pending output is written once a signal has requested the end: as long as it advances.
+///
+/// There is no limit beyond that. What waits is bounded by the queue, and a second signal ends the process at once (`EndSignals`).
 final class EndDeadline: Sendable {
     /// How long a reader may still take, and how long nothing may advance, in nanoseconds.
     private static let (patience, longestPause) = (UInt64(1_000_000_000), UInt64(5_000_000_000))
@@ -29,6 +31,12 @@ final class EndDeadline: Sendable {
         return end > 0 && now > end
     }
 
+    /// Whether a reader that has accepted nothing since `start` is given up: after a second, once the signal has arrived; at once if
+    /// another one was, so that several do not add up.
+    func abandonsReader(silentSince start: UInt64, at now: UInt64) -> Bool {
+        hasPassed(at: now) && (hasAbandonedReader.load(ordering: .relaxed) || now > start + Self.patience)
+    }
+
     /// Whether data that still waits to be decoded is only counted: a reader has stopped. A recorder that is merely slow goes on.
     func dropsRest(at now: UInt64) -> Bool { hasPassed(at: now) && hasAbandonedReader.load(ordering: .relaxed) }
 
@@ -42,13 +50,16 @@ final class EndDeadline: Sendable {
 /// The deadline of this process.
 extension EndDeadline {
     private static let process = EndDeadline()
-    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
+    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     /// A signal has arrived. A second later, pipes and terminals that no one reads are abandoned. A disk that accepts nothing is
     /// not waited for much longer either.
     static func set() {
         process.set(at: now)
         watch()
+        DispatchQueue.global().asyncAfter(deadline: .now() + 2) {
+            warn("recording goes on until it has caught up; a second signal ends at once, and loses the rest")
+        }
     }
 
     /// Ends the process once nothing advances.
@@ -61,11 +72,15 @@ extension EndDeadline {
         DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(remaining))) { watch() }
     }
 
-    /// Whether waiting for a reader is over.
-    static var hasPassed: Bool { process.hasPassed(at: now) }
+    /// Whether a reader that has accepted nothing since `start` is given up.
+    static func abandonsReader(silentSince start: UInt64) -> Bool {
+        guard process.abandonsReader(silentSince: start, at: now) else { return false }
+        process.abandonReader()
+        return true
+    }
 
-    /// An output was given up because no one read it.
-    static func abandonReader() { process.abandonReader() }
+    /// Something was written.
+    static func advance() { process.advance(at: now) }
 
     /// For each piece that is recorded: whether it and the rest are only counted.
     static func dropsRest() -> Bool {

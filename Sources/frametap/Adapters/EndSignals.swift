@@ -34,8 +34,10 @@ final class EndSignals {
         _exit(128 + number)
     }
 
+    /// From now on a signal ends the process at once: all that is left is to report, and that may block, too.
     func cancel() {
         for source in sources { source.cancel() }
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }
 }
 

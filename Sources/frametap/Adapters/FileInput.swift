@@ -27,7 +27,7 @@ struct FileInput: ByteSource {
         }
         if status.kind == .folder {
             if path != "-" { close(descriptor) }
-            throw CommandError("\(path) is a folder; expected a file")
+            throw CommandError("\(name) is a folder; expected a file")
         }
         identity = status.kind == .regular ? status : nil
     }

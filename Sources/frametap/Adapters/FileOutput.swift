@@ -79,6 +79,7 @@ final class FileOutput: ByteOutput {
             }
             if count >= 0 {
                 written += count
+                if endsOnSignal { EndDeadline.advance() }
             } else if errno != EINTR, errno != EAGAIN {
                 return fail(errno)
             }
@@ -103,15 +104,13 @@ final class FileOutput: ByteOutput {
 
     /// Waits until the output is writable. Returns false if the process must end first.
     private func waitForReader() -> Bool {
+        let start = EndDeadline.now
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         while true {
             let ready = CLibrary.poll(&poll, milliseconds: 100)
             // Errors are reported by the write itself; an interrupting signal is not an error.
             if ready > 0 || ready < 0 && errno != EINTR { return true }
-            if EndDeadline.hasPassed {
-                EndDeadline.abandonReader()
-                return false
-            }
+            if EndDeadline.abandonsReader(silentSince: start) { return false }
         }
     }
 }

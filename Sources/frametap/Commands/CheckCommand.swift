@@ -82,6 +82,8 @@ struct CheckCommand: ParsableCommand {
         decoder.finish()
         for complaint in reading.complaints { warn(complaint) }
         reading.counters.warnOfUnreadLinkTypes()
+        // What cannot be read has been named.
+        if trial.isEmpty, reading.hasFailed { return false }
         for line in trial.lines(capture) { output.write(Array("\(line)\n".utf8)) }
         return !reading.hasFailed
     }

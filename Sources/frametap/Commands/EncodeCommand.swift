@@ -12,7 +12,7 @@ extension FormatsCommand {
             commandName: "encode", abstract: "Build frames: lines of JSON on standard input, bytes on standard output.",
             discussion: """
                 A line is {"fields":{…},"body":{"text":…}}, or "json", "protobuf", "fields" or "hex" for text. Lines of a trace will do: \
-                frames of the other side, and lines that are no frames, are skipped.
+                frames of the other side or leg, and lines that are no frames, are skipped.
 
                   echo '{"fields":{"command":"text"},"body":{"text":"Hello"}}' | frametap formats encode tlv32 | od -t x1
                 """)
@@ -25,6 +25,12 @@ extension FormatsCommand {
         @Option(help: ArgumentHelp("Whose frames to build.", valueName: "side"))
         var from = Side.client
 
+        @Option(
+            help: ArgumentHelp(
+                "Of a trace of connections with rules, build what both sides sent (in), or what the proxy passed on (out).",
+                valueName: "leg"))
+        var leg = DiffLeg.in
+
         @OptionGroup var bodies: BodyOptions
 
         func run() throws {
@@ -35,17 +41,34 @@ extension FormatsCommand {
             let output = FileOutput.standardOutput()
             output.whenBroken = { $0.endProcess() }
             var number = 0
+            var (built, skipped) = (0, 0)
             try LineInput(FileInput("-")).forEach { line in
                 number += 1
-                guard line.byteCount > 0 else { return }
+                guard !line.isBlank else { return }
                 do throws(EncodingError) {
-                    guard let frame = try FrameLine(parsing: line), frame.from ?? from.direction == from.direction
-                    else { return }
+                    guard let frame = try FrameLine(parsing: line), frame.from ?? from.direction == from.direction,
+                        frame.leg.map({ $0.rawValue == leg.rawValue }) ?? true
+                    else {
+                        skipped += 1
+                        return
+                    }
                     output.write(try format.encode(frame, from: from.direction))
+                    built += 1
                 } catch {
                     throw CommandError("line \(number): \(error)")
                 }
             }
+            if built == 0, skipped > 0 {
+                warn("none of \(Quantities.counted(skipped, "line")) is a frame of the \(from.rawValue)")
+            }
         }
+    }
+}
+
+extension RawSpan {
+    /// Whether a line has nothing but white space.
+    fileprivate var isBlank: Bool {
+        for index in 0..<byteCount where ![0x20, 0x09, 0x0D].contains(self[unchecked: index]) { return false }
+        return true
     }
 }

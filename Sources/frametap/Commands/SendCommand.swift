@@ -15,7 +15,7 @@ struct SendCommand: AsyncParsableCommand {
         abstract: "Send frames to a server, or into a connection through a proxy, and show the answers.",
         discussion: """
             Each frame is a line of JSON, as an argument or on standard input, as traces have them; lengths, counts and checksums \
-            are filled in. ${NAME} stands for a value of an earlier answer.
+            are filled in. Of a trace, the client's frames are sent. ${NAME} stands for a value of an earlier answer.
 
               frametap send --to 127.0.0.1:8088 --format im-json '{"fields":{"type":"login"}}' '{"fields":{"token":"${token}"}}'
               frametap send --to 127.0.0.1:5288 --format tlv32 --vary fields.total=0,1,65535 '{"body":{"text":"Hello"}}'
@@ -78,6 +78,7 @@ struct SendCommand: AsyncParsableCommand {
         if control == nil, token != nil || listener != nil || connection != nil || from != .client {
             throw ValidationError("--token, --listener, --connection and --from need --control")
         }
+        if timeout.interval.nanoseconds <= 0 { throw ValidationError("--timeout: expected more than 0, such as 500ms") }
         if let vary, FrameVariations(vary) == nil {
             throw ValidationError("--vary \(vary): expected fields.NAME=VALUE,… or body.text=VALUE,…")
         }
@@ -94,177 +95,105 @@ struct SendCommand: AsyncParsableCommand {
         var decoding = DecodingOptions(.fixed(try FormatOptions.format(format)))
         try bodies.apply(to: &decoding)
         guard case .fixed(let format) = decoding.choice else { return }
+        let frames = try framesToSend(format)
+        if let control { return try await send(frames, by: control) }
+        if let to { try await send(frames, to: to, decoding) }
+    }
+
+    /// The frames of the arguments, or of standard input.
+    private func framesToSend(_ format: Format) throws -> FramesToSend {
         var lines = frames
         if lines.isEmpty {
             try LineInput(FileInput("-")).forEach { line in
-                let text = String(decoding: Array(0..<line.byteCount).map { line[unchecked: $0] }, as: UTF8.self)
-                if !text.isEmpty { lines.append(text) }
+                lines.append(
+                    String(decoding: Array(0..<line.byteCount).map { line[unchecked: $0] }, as: UTF8.self))
             }
         }
-        let templates = try lines.map { line in
-            do { return try FrameTemplate(line) } catch { throw CommandError("\(error)") }
+        do {
+            let frames = try FramesToSend(lines, format, from: from.direction, varying: variations)
+            if let note = frames.note { warn(note) }
+            guard frames.count > 0 else {
+                throw CommandError(
+                    #"no frames to send; expected lines of JSON, such as {"fields":{},"body":{"text":"Hi"}}"#)
+            }
+            try frames.check()
+            return frames
+        } catch let error as ReplayError {
+            throw CommandError(error.description)
+        } catch let error as EncodingError {
+            throw CommandError(error.description)
         }
-        guard !templates.isEmpty else {
-            throw CommandError(
-                #"no frames on standard input; expected lines of JSON, such as {"fields":{},"body":{"text":"Hi"}}"#)
-        }
-        if let control { return try await run(templates, by: control, format) }
-        guard let to else { return }
+    }
+
+    private var variations: FrameVariations? { vary.flatMap { FrameVariations($0) } }
+
+    /// The values of `--vary`; one that is nil without it.
+    private var values: [JSONValue?] { variations?.values.map(Optional.some) ?? [nil] }
+
+    /// Sends to a server, for each value on a connection of its own.
+    private func send(_ frames: FramesToSend, to: HostPort, _ decoding: DecodingOptions) async throws {
         let answers = TraceReading(of: "\(to)")
-        let sinks = [try output.sink(source: "send to \(to)") { $0.endProcess() }].compactMap { $0 }
-        let decoder = Decoder(decoding, sinks: sinks + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
-        let variations = vary.flatMap { FrameVariations($0) }
-        var number = 0
-        var isUnanswered = false
-        for value in variations?.values.map(Optional.some) ?? [nil] {
-            number += 1
-            if let variations, let value { warn("connection \(number): \(variations.path) is \(value.compactText)") }
-            do {
-                let sending = try await Sending(
-                    number: number, to: to, format: format, timeout: timeout.interval, decoder, answers)
-                defer { sending.close() }
-                for (place, template) in templates.enumerated() {
-                    let line = try template.filled(from: sending.answered)
-                    let isVaried = place == templates.count - 1
-                    let bytes =
-                        if let variations, let value, isVaried {
-                            try variations.bytes(of: line, with: value, format)
-                        } else {
-                            try FrameVariations.encode(line, format)
-                        }
-                    let end = try await sending.send(bytes)
-                    if let end {
-                        warn("connection \(number): \(end)")
-                        isUnanswered = true
-                        break
-                    }
-                }
-            } catch let error as ReplayError {
-                throw CommandError("\(error)")
-            } catch let error as EncodingError {
-                warn("connection \(number): \(error)")
-                isUnanswered = true
-            } catch {
-                throw CommandError("cannot talk to \(to): \(connectionCause(of: error))")
+        let sink = try output.sink(source: "send to \(to)") { $0.endProcess() }
+        let checks = sink as? CheckWriter
+        let decoder = Decoder(
+            decoding, sinks: [sink].compactMap { $0 } + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
+        var sent = SentFrames(isVaried: variations != nil)
+        /// The number of the last connection.
+        var opened = 0
+        // What was said is shown, however it ends.
+        defer {
+            if opened > 0 {
+                decoder.finish()
+                decoder.flush()
             }
         }
-        decoder.finish()
-        decoder.flush()
-        // Variations are sent to see what comes of them.
-        if isUnanswered, variations == nil { throw ExitCode(1) }
+        for (place, value) in values.enumerated() {
+            let (number, name) = (place + 1, "connection \(place + 1)")
+            if let variations, let value { warn("\(name): \(variations.path) is \(value.compactText)") }
+            do {
+                let sending = try await DirectSending(
+                    number: number, to: to, timeout: timeout.interval, decoder, answers)
+                opened = number
+                defer { sending.close() }
+                for fault in try await sent.send(frames, with: value, over: sending, name: name) {
+                    checks?.failed(fault.kind, fault.text, on: number, at: WallClock.now())
+                }
+            } catch {
+                let message =
+                    (error as? ReplayError)?.description ?? (error as? EncodingError)?.description
+                    ?? "cannot talk to \(to): \(connectionCause(of: error))"
+                // If the server does not accept another connection, it is the last one that it may not have survived.
+                checks?.failed(SentFrames.Fault.notSent, message, on: opened, at: WallClock.now())
+                throw CommandError(message)
+            }
+        }
+        try sent.check()
     }
 
     /// Sends into a connection that passes through a proxy.
-    private func run(_ templates: [FrameTemplate], by control: HostPort, _ format: Format) async throws {
+    private func send(_ frames: FramesToSend, by control: HostPort) async throws {
         let file = try output.output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = { $0.endProcess() }
         let isShown = output.form != .none
-        let variations = vary.flatMap { FrameVariations($0) }
-        var isUnanswered = false
+        var sent = SentFrames(isVaried: variations != nil)
         do {
-            var sending = try await ControlledSending(
+            let sending = try await ControlledSending(
                 ControlClient(control, token: token ?? ""), listener: listener ?? "", connection: connection ?? 0,
-                from: from.direction, timeout: timeout.interval)
-            for value in variations?.values.map(Optional.some) ?? [nil] {
+                from: from.direction, timeout: timeout.interval
+            ) { line in
+                if isShown { file.write(Array((line + "\n").utf8)) }
+            }
+            for value in values {
                 if let variations, let value { warn("\(variations.path) is \(value.compactText)") }
-                for (place, template) in templates.enumerated() {
-                    let line = try template.filled(from: sending.answered)
-                    let bytes =
-                        if let variations, let value, place == templates.count - 1 {
-                            try variations.bytes(of: line, with: value, format, from: from.direction)
-                        } else {
-                            try FrameVariations.encode(line, format, from: from.direction)
-                        }
-                    let isAnswered = try await sending.send(bytes) {
-                        if isShown { file.write(Array(($0 + "\n").utf8)) }
-                    }
-                    if !isAnswered {
-                        warn("no answer in \(timeout.interval.seconds) s")
-                        isUnanswered = true
-                    }
-                }
+                _ = try await sent.send(frames, with: value, over: sending, name: nil)
             }
         } catch let error as EncodingError {
-            throw CommandError("\(error)")
+            throw CommandError(error.description)
         } catch let error as ReplayError {
-            throw CommandError("\(error)")
+            throw CommandError(error.description)
         } catch let error as ControlClient.Failure {
             throw CommandError(error.description)
         }
-        if isUnanswered, variations == nil { throw ExitCode(1) }
-    }
-}
-
-/// One connection of `frametap send`.
-private final class Sending {
-    /// What the server has said.
-    private(set) var answered: [FrameEvent] = []
-    private let connection: ServerConnection
-    private let receiver: any ConnectionReceiver
-    private let decoder: Decoder
-    private let answers: TraceReading
-    private let timeout: Interval
-    private var ending: Ending?
-
-    /// If nothing follows an answer for this long, it is the last one.
-    private static let quiet = Duration.milliseconds(60)
-
-    init(
-        number: Int, to: HostPort, format: Format, timeout: Interval, _ decoder: Decoder, _ answers: TraceReading
-    ) async throws {
-        connection = try await ServerConnection.open(host: to.host, port: to.port, timeout: timeout)
-        let ends = connection.ends
-        receiver = decoder.open(
-            Opening(number: number, time: WallClock.now(), client: ends.client, server: ends.server))
-        (self.decoder, self.answers, self.timeout) = (decoder, answers, timeout)
-    }
-
-    /// Sends a frame, and waits for the answer; returns why there is none.
-    func send(_ bytes: [UInt8]) async throws -> String? {
-        let count = answered.count
-        let now = WallClock.now()
-        decoder.advance(to: now)
-        receiver.received(bytes.span.bytes, from: .fromClient, at: now, packet: 0)
-        try await connection.send(bytes)
-        let deadline = ContinuousClock.now + .nanoseconds(timeout.nanoseconds)
-        var latest: ContinuousClock.Instant?
-        while ending == nil {
-            let clock = ContinuousClock.now
-            if clock >= min(latest.map { $0 + Self.quiet } ?? deadline, deadline) { break }
-            if takeArrivals(), answered.count > count { latest = clock }
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        decoder.flush()
-        if answered.count > count { return nil }
-        switch ending {
-        case .fin: return "the server closed the connection"
-        case .reset: return "the server reset the connection"
-        case nil: return "no answer in \(timeout.seconds) s"
-        }
-    }
-
-    /// Whether anything arrived.
-    private func takeArrivals() -> Bool {
-        let arrivals = connection.take()
-        let now = WallClock.now()
-        decoder.advance(to: now)
-        for arrival in arrivals {
-            switch arrival {
-            case .bytes(let bytes): receiver.received(bytes.span.bytes, from: .fromServer, at: now, packet: 0)
-            case .ended(let ending):
-                self.ending = ending
-                receiver.finished(ending, from: .fromServer, at: now)
-            }
-        }
-        let frames = answers.takeItems().compactMap(\.frame).filter { $0.from == .fromServer }
-        answered += frames
-        return !frames.isEmpty
-    }
-
-    func close() {
-        let now = WallClock.now()
-        let reason: CloseReason = ending == .reset ? .reset : .fin
-        receiver.closed(Closing(reason: reason, by: ending == nil ? .fromClient : .fromServer, time: now))
-        connection.close()
+        try sent.check()
     }
 }

@@ -1,0 +1,93 @@
+import Framing
+import Pipeline
+import Proxy
+import Replay
+import Streams
+import Trace
+
+/// A connection of `frametap send` to a server.
+final class DirectSending: SendingConnection {
+    private(set) var answered: [FrameEvent] = []
+    var isOpen: Bool { ending == nil }
+    private let connection: ServerConnection
+    private let receiver: any ConnectionReceiver
+    private let decoder: Decoder
+    private let answers: TraceReading
+    private let timeout: Interval
+    private var ending: Ending?
+
+    /// If nothing follows an answer for this long, it is the last one.
+    private static let quiet = Duration.milliseconds(60)
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - number: the connection's.
+    ///   - timeout: how long to wait for the server, and for each answer.
+    ///   - decoder: what decodes both sides.
+    ///   - answers: a sink of the decoder, from which the answers are taken.
+    init(number: Int, to: HostPort, timeout: Interval, _ decoder: Decoder, _ answers: TraceReading) async throws {
+        connection = try await ServerConnection.open(host: to.host, port: to.port, timeout: timeout)
+        let ends = connection.ends
+        receiver = decoder.open(
+            Opening(number: number, time: WallClock.now(), client: ends.client, server: ends.server))
+        (self.decoder, self.answers, self.timeout) = (decoder, answers, timeout)
+    }
+
+    func send(_ bytes: [UInt8]) async throws -> String? {
+        // What has come before is no answer to it.
+        _ = takeArrivals()
+        if let ending { return "\(ending.inWords) before it was sent" }
+        let count = answered.count
+        let now = WallClock.now()
+        decoder.advance(to: now)
+        receiver.received(bytes.span.bytes, from: .fromClient, at: now, packet: 0)
+        // A server that does not read must not be waited for beyond the timeout.
+        connection.write(bytes)
+        let deadline = ContinuousClock.now + .nanoseconds(timeout.nanoseconds)
+        var latest: ContinuousClock.Instant?
+        while ending == nil {
+            let clock = ContinuousClock.now
+            if clock >= min(latest.map { $0 + Self.quiet } ?? deadline, deadline) { break }
+            if takeArrivals(), answered.count > count { latest = clock }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        decoder.flush()
+        if answered.count > count { return nil }
+        return ending?.inWords ?? "no answer in \(timeout.seconds) s"
+    }
+
+    /// Whether anything arrived.
+    private func takeArrivals() -> Bool {
+        let arrivals = connection.take()
+        let now = WallClock.now()
+        decoder.advance(to: now)
+        for arrival in arrivals {
+            switch arrival {
+            case .bytes(let bytes): receiver.received(bytes.span.bytes, from: .fromServer, at: now, packet: 0)
+            case .ended(let ending):
+                self.ending = ending
+                receiver.finished(ending, from: .fromServer, at: now)
+            }
+        }
+        let frames = answers.takeItems().compactMap(\.frame).filter { $0.from == .fromServer }
+        answered += frames
+        return !frames.isEmpty
+    }
+
+    func close() {
+        let now = WallClock.now()
+        let reason: CloseReason = ending == .reset ? .reset : .fin
+        receiver.closed(Closing(reason: reason, by: ending == nil ? .fromClient : .fromServer, time: now))
+        connection.close()
+    }
+}
+
+extension Ending {
+    fileprivate var inWords: String {
+        switch self {
+        case .fin: "the server closed the connection"
+        case .reset: "the server reset the connection"
+        }
+    }
+}

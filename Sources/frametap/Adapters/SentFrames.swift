@@ -1,0 +1,89 @@
+import ArgumentParser
+import Framing
+import Replay
+import Trace
+
+/// A connection into which frames are sent by hand.
+protocol SendingConnection: AnyObject {
+    /// What the other side has said.
+    var answered: [FrameEvent] { get }
+    /// Whether it can still answer.
+    var isOpen: Bool { get }
+    /// Sends a frame, and waits for the answer.
+    ///
+    /// - Returns: why there is none.
+    func send(_ bytes: [UInt8]) async throws -> String?
+}
+
+/// What came of the frames of `frametap send`.
+struct SentFrames {
+    /// What fails a check.
+    struct Fault {
+        /// A frame was sent, and not answered.
+        static let unanswered = "unanswered"
+        /// A frame could not be sent.
+        static let notSent = "not-sent"
+
+        var kind: String
+        /// In words.
+        var text: String
+    }
+
+    /// Whether they are sent once for each of several values.
+    let isVaried: Bool
+    private var attempts = 0
+    private var unanswered = 0
+    /// How many values there was no frame for.
+    private var unbuilt = 0
+
+    init(isVaried: Bool) { self.isVaried = isVaried }
+
+    /// Sends all frames, as long as the connection is open, and reports those without an answer.
+    ///
+    /// - Parameters:
+    ///   - value: what the last one is varied by.
+    ///   - name: the connection's, in messages.
+    /// - Returns: what fails a check.
+    mutating func send(
+        _ frames: FramesToSend, with value: JSONValue?, over connection: any SendingConnection, name: String?
+    ) async throws -> [Fault] {
+        attempts += 1
+        var hasMissed = false
+        var faults: [Fault] = []
+        for place in 0..<frames.count {
+            var fault: String?
+            do {
+                let bytes = try frames.bytes(of: place, with: value, answers: connection.answered)
+                fault = try await connection.send(bytes).map { frames.named(place, $0) }
+            } catch let error as EncodingError where isVaried && place == frames.count - 1 {
+                warn(Self.message(error.description, name))
+                faults.append(Fault(kind: Fault.notSent, text: error.description))
+                unbuilt += 1
+            } catch let error as ReplayError where hasMissed {
+                // The answer that would have the value did not come.
+                warn(Self.message(error.description, name))
+                break
+            }
+            guard let fault else { continue }
+            let rest = connection.isOpen ? 0 : frames.count - 1 - place
+            let message = fault + (rest > 0 ? "; \(rest) more not sent" : "")
+            warn(Self.message(message, name))
+            // Variations are sent to see what comes of them.
+            if !isVaried { faults.append(Fault(kind: Fault.unanswered, text: message)) }
+            unanswered += 1
+            hasMissed = true
+            if !connection.isOpen { break }
+        }
+        return faults
+    }
+
+    private static func message(_ text: String, _ name: String?) -> String {
+        (name.map { "\($0): " } ?? "") + text
+    }
+
+    /// Ends the program with the status that says what came of them.
+    func check() throws {
+        if unbuilt > 0 { throw CommandError("\(unbuilt) of \(attempts) values not sent: no frame can have them") }
+        if unanswered > 0, !isVaried { throw ExitCode(1) }
+    }
+}
