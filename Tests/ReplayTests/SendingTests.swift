@@ -37,12 +37,13 @@ import Trace
         #expect(throws: ReplayError.self) { try FrameTemplate("{") }
     }
 
-    @Test func aVariedFieldIsOverwrittenAndNothingElse() throws {
+    @Test(arguments: ["length-field, field: size, counts: body", "fields, body: size"])
+    func aVariedFieldIsOverwrittenAndNothingElse(rule: String) throws {
         let format = try FormatLoader.load(
             """
             format: sized
-            header: [{ size: u16 }, { kind: u8 }]
-            framing: { rule: length-field, field: size, counts: body }
+            header: [{ size: u16 }, { kind: { type: u8, bits: { 2-3: mode } } }]
+            framing: { rule: \(rule) }
             body: text
             """, file: "test.yaml")
         let line = try JSONValue(parsing: Array(#"{"fields":{"kind":3},"body":{"text":"Hello"}}"#.utf8).span.bytes)
@@ -55,6 +56,8 @@ import Trace
         #expect(throws: EncodingError.self) {
             try variations.bytes(of: line, with: .number("65536"), format)
         }
+        let modes = try #require(FrameVariations("fields.mode=0,2"))
+        #expect(try modes.values.map { try modes.bytes(of: line, with: $0, format)[2] } == [3, 11])
         // A body is replaced, and its length follows.
         let bodies = try #require(FrameVariations("body.text=a,bcd,"))
         let frames = try bodies.values.map { try bodies.bytes(of: line, with: $0, format) }

@@ -21,9 +21,18 @@ extension DirectionFormat {
         let body = try body.map { body throws(EncodingError) in
             try self.body(of: shape).encode(body, type: type(of: content, shape), head: headFields(of: content, shape))
         }
+        let known = fields(of: content, shape)
+        // Fields that are given as they are do not have to follow from the others.
+        let changes = changes.filter { change in
+            !known.contains { $0.name == change.name && JSONValue($0.value) == JSONValue(change.value) }
+        }
         if isRaw { return try overwrite(content, shape, changes, body: body) }
-        return try layout.rebuild(
-            fields(of: content, shape), changes, body: body ?? content.copied(shape.head..<shape.head + shape.body))
+        let end = shape.head + shape.body
+        var old = FrameParts(
+            head: content.copied(0..<shape.head - ((layout.rule as? HeadAndBody)?.delimiter.count ?? 0)),
+            body: body ?? content.copied(shape.head..<end), trailer: content.copied(end..<shape.total))
+        old.given = known
+        return try layout.rewrite(old, changes)
     }
 
     /// The frame with bytes replaced where they are, and nothing else changed.
@@ -31,112 +40,130 @@ extension DirectionFormat {
         _ content: RawSpan, _ shape: FrameShape, _ changes: [Field], body: [UInt8]?
     ) throws(EncodingError) -> [UInt8] {
         let layout = layouts[shape.layout]
-        var pieces: [(place: Range<Int>, bytes: [UInt8])] = []
-        for change in changes {
-            guard let place = place(ofField: change.name, in: content, shape) else {
-                throw EncodingError("\(change.name) has no bytes of its own to overwrite")
-            }
-            pieces.append((place, try layout.bytes(of: change, place.count)))
-        }
-        if let body { pieces.append((shape.head..<shape.head + shape.body, body)) }
-        var bytes = content.copied(0..<content.byteCount)
-        var shape = shape
-        // From the end, so that places stay where they are.
-        for (place, new) in pieces.sorted(by: { $0.place.lowerBound > $1.place.lowerBound }) {
-            bytes.replaceSubrange(place, with: new)
-            let growth = new.count - place.count
-            if place.lowerBound < shape.head {
-                shape.head += growth
-            } else if place.lowerBound < shape.head + shape.body || body != nil && place.isEmpty {
-                shape.body += growth
-            } else {
-                shape.tail += growth
-            }
-        }
-        return rule.transforms ? try rewrap(bytes, shape) : bytes
+        let end = shape.head + shape.body
+        var (head, tail) = (content.copied(0..<shape.head), content.copied(end..<shape.total))
+        let body = body ?? content.copied(shape.head..<end)
+        var rest = changes
+        if let own = layout.head { head = try own.overwrite(head, &rest) }
+        if let own = layout.trailer { tail = try own.overwrite(tail, &rest) }
+        if let change = rest.first { throw EncodingError("\(change.name) has no bytes of its own to overwrite") }
+        var new = shape
+        (new.head, new.body, new.tail) = (head.count, body.count, tail.count)
+        let bytes = head + body + tail
+        return rule.transforms ? try rewrap(bytes, new, like: content, shape) : bytes
     }
 }
 
 extension FrameLayout {
-    /// The frame with other values, everything that follows from them recomputed.
-    fileprivate func rebuild(
-        _ fields: [Field], _ changes: [Field], body: [UInt8]
-    ) throws(EncodingError) -> [UInt8] {
-        var fields = fields
-        for change in changes {
-            if let field = headerFields.first(where: { $0.name == change.name }) {
-                if field.constant != nil {
-                    throw EncodingError("\(change.name) always has the same value; raw: true overwrites it")
-                }
-                // The bits that it consists of follow from it.
-                fields.removeAll { known in field.bits.contains { $0.name == known.name } }
-            } else if let field = headerFields.first(where: { $0.bits.contains { $0.name == change.name } }) {
-                fields.removeAll { $0.name == field.name }
-            }
-            if let index = fields.firstIndex(where: { $0.name == change.name }) {
-                fields[index] = change
-            } else {
-                fields.append(change)
-            }
+    /// The frame with other values, everything that follows from them recomputed; all else keeps its bytes.
+    ///
+    /// - Parameter old: the frame's parts with the new body, and its fields.
+    fileprivate func rewrite(_ old: FrameParts, _ changes: [Field]) throws(EncodingError) -> [UInt8] {
+        let (frame, read) = try verified(changes, changes) { changes throws(EncodingError) in
+            var parts = old
+            if let head { parts.head = try head.edit(old.head, changes, body: old.body.count) } else { parts.head = [] }
+            parts.trailer = try trailer?.edit(old.trailer, changes, body: old.body.count) ?? []
+            parts.given.removeAll { known in changes.contains { $0.name == known.name } }
+            parts.given += changes
+            return try complete(parts)
         }
-        return try write(fields, body: body, verifying: changes)
+        for change in changes where isVerified(change.name) {
+            guard let value = read.last(where: { $0.name == change.name })?.value,
+                JSONValue(change.value).contradicts(JSONValue(value))
+            else { continue }
+            let isConstant = headerFields.compactMap { $0.isConstant(change.name) }
+            throw EncodingError(
+                !isConstant.isEmpty && isConstant.allSatisfy { $0 }
+                    ? "\(change.name) always has the same value; raw: true overwrites it"
+                    : "\(change.name) would be \(value.shortDescription), which follows from the rest of the frame; "
+                        + "raw: true overwrites it")
+        }
+        if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
+            throw EncodingError("\(shown.name) is what earlier frames left, and not part of this one")
+        }
+        return frame
     }
 
-    /// A field's new value as the bytes that stand for it, in a place of this size.
-    fileprivate func bytes(of change: Field, _ size: Int) throws(EncodingError) -> [UInt8] {
-        guard let field = headerFields.first(where: { $0.name == change.name }) else {
-            var text: [UInt8] = []
-            JSONOutput.value(change.value, into: &text)
-            return text
-        }
-        let bytes = try BinaryHead.encode(change.value.unnamed(field.names), as: field)
-        if bytes.count == size { return bytes }
-        throw EncodingError("\(change.name) has \(size) bytes and would have \(bytes.count)")
+    /// The fields whose bytes alone determine their size.
+    fileprivate var headerFields: [HeaderField] {
+        ((head as? BinaryHead)?.fields ?? []) + ((head as? StructuredHead)?.structure.fields ?? [])
+            + (trailer?.fields ?? [])
     }
+}
 
-    private var headerFields: [HeaderField] { ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? []) }
+extension JSONValue {
+    /// Whether a value that was asked for is certainly not this one. A name and its number, or bytes and their digits, may be the
+    /// same.
+    fileprivate func contradicts(_ read: JSONValue) -> Bool {
+        switch (self, read) {
+        case (.number(let asked), .number(let found)):
+            if case .integer(let asked)? = scalar, case .integer(let found)? = read.scalar { return asked != found }
+            // Numbers of four bytes are rounded.
+            return asked != found && Float(asked) != Float(found)
+        case (.text(let asked), .text(let found)):
+            // Hex digits have either case, and padding is not part of a text.
+            return asked.lowercased() != found.lowercased()
+                && !(asked.hasPrefix(found) && Set(asked.utf8.dropFirst(found.utf8.count)).count == 1)
+        case (.array(let asked), .array(let found)):
+            return asked.count != found.count || zip(asked, found).contains { $0.contradicts($1) }
+        case (.object(let asked), .object):
+            return asked.contains { member in read[member.name].map { member.value.contradicts($0) } ?? false }
+        default: return false
+        }
+    }
 }
 
 // MARK: Places
 
 extension DirectionFormat {
     /// Where a field of the head or the trailer is in a frame's content; for a JSON head its value. Nil if the frame has none of
-    /// that name.
+    /// that name that has bytes of its own: named bits have none.
     package func place(ofField name: String, in content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
         let layout = layouts[shape.layout]
-        let head = content.extracting(0..<shape.head)
-        if layout.head is JSONHead {
-            if let place = JSONHead.place(of: name, in: head) { return place }
-        } else if let binary = layout.head as? BinaryHead, let place = binary.place(ofField: name, in: head) {
-            return place
-        }
+        if let place = layout.head?.place(ofField: name, in: content.extracting(0..<shape.head)) { return place }
         let tail = content.extracting(shape.head + shape.body..<shape.total)
         guard let place = layout.trailer?.place(ofField: name, in: tail) else { return nil }
         return place.lowerBound + shape.head + shape.body..<place.upperBound + shape.head + shape.body
+    }
+
+    /// Where named bits of a field are in a frame's content; empty if it has none of that name.
+    package func places(ofBits name: String, in content: RawSpan, _ shape: FrameShape) -> [(byte: Int, bit: Int)] {
+        let layout = layouts[shape.layout]
+        let head = content.extracting(0..<shape.head)
+        let fields = (layout.head as? StructuredHead)?.fields(in: head) ?? layout.headerFields
+        for field in fields + (layout.trailer?.fields ?? []) {
+            guard let bits = field.bits.first(where: { $0.name == name }),
+                let place = place(ofField: field.name, in: content, shape)
+            else { continue }
+            return bits.places(in: place, field.order)
+        }
+        return []
     }
 
     /// Where the checksums are in a frame's content.
     package func placesOfChecksums(in content: RawSpan, _ shape: FrameShape) -> [Range<Int>] {
         let layout = layouts[shape.layout]
         let fields = ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? [])
-        return fields.filter { $0.checksum != nil }.compactMap { place(ofField: $0.name, in: content, shape) }
+        let inHead = (layout.head as? StructuredHead)?.checksums(in: content.extracting(0..<shape.head)) ?? []
+        return inHead.map(\.1)
+            + fields.filter { $0.checksum != nil }.compactMap { place(ofField: $0.name, in: content, shape) }
     }
 
-    /// The frame with other content, which has the same parts: what the rule adds is added, and nothing recomputed.
-    package func rewrap(_ content: [UInt8], _ shape: FrameShape) throws(EncodingError) -> [UInt8] {
+    /// A frame whose content was changed, which has the same form: what the rule adds is added, and nothing recomputed.
+    ///
+    /// - Parameters:
+    ///   - shape: the parts of the new content.
+    ///   - old: the content that it was.
+    package func rewrap(
+        _ content: [UInt8], _ shape: FrameShape, like old: RawSpan, _ oldShape: FrameShape
+    ) throws(EncodingError) -> [UInt8] {
         let layout = layouts[shape.layout]
+        if let structured = layout.rule as? Structured { return structured.rewrap(content, shape, like: old, oldShape) }
         let end = shape.head + shape.body
         var parts = FrameParts(
             head: layout.head == nil ? [] : Array(content[..<shape.head]), body: Array(content[shape.head..<end]),
             trailer: layout.trailer == nil ? [] : Array(content[end...]))
-        let span = content.span.bytes
-        parts.given = fields(of: span, shape)
+        parts.given = fields(of: old, oldShape)
         return try layout.rule.encode(parts)
-    }
-}
-
-extension BinaryHead {
-    fileprivate func place(ofField name: String, in bytes: RawSpan) -> Range<Int>? {
-        fields.firstIndex { $0.name == name }.flatMap { place(of: $0, in: bytes) }
     }
 }

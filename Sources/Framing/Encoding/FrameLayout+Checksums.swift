@@ -48,6 +48,9 @@ extension FrameLayout {
         let places = places(head: parts.head.span.bytes, shape: shape, content: content.span.bytes)
         for (field, place, checksum) in places {
             guard let value = value(checksum, of: field, place, shape: shape, in: content) else { continue }
+            // One that is right keeps its bytes: digits have either case.
+            let known = field.value(in: content.span.bytes, at: place.lowerBound, size: place.count)
+            if Self.hex(known).lowercased() == Self.hex(value).lowercased() { continue }
             content.replaceSubrange(place, with: try BinaryHead.encode(value, as: field))
         }
         parts.head = Array(content[..<shape.head])

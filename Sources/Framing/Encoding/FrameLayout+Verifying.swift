@@ -9,8 +9,20 @@ extension FrameLayout {
     ///   - given: those of them that somebody gave, who wants to know if they are read as other values. What follows from others
     ///     (lengths, checksums, padding, constants) is not compared.
     func write(_ fields: [Field], body: [UInt8], verifying given: [Field]) throws(EncodingError) -> [UInt8] {
-        let (frame, parts) = try build(fields, body: body)
-        if frame.isEmpty { return frame }
+        try verified(fields, given) { fields throws(EncodingError) in try build(fields, body: body) }.frame
+    }
+
+    /// A frame, and the parts that it was built of.
+    typealias Built = (frame: [UInt8], parts: FrameParts)
+
+    /// A frame that is read as it was given, and the fields that are read.
+    ///
+    /// - Parameter build: builds a frame of fields.
+    func verified(
+        _ fields: [Field], _ given: [Field], _ build: ([Field]) throws(EncodingError) -> Built
+    ) throws(EncodingError) -> (frame: [UInt8], read: [Field]) {
+        let (frame, parts) = try build(fields)
+        if frame.isEmpty { return (frame, []) }
         let reading = read(frame, parts)
         // A JSON head is JSON, whatever its values are.
         for field in given where !(head is JSONHead) && isVerified(field.name) {
@@ -18,30 +30,34 @@ extension FrameLayout {
                 if reading.fault != nil || field.value == .null { continue }
                 throw EncodingError("the frame would have no \(field.name): its other values rule that out")
             }
-            if !isEquivalent(field, read, in: fields, body: body, frame) {
+            if !isEquivalent(field, read, in: fields, frame, build) {
                 throw EncodingError(
                     "\(field.name) would be read as \(read.shortDescription), not as \(field.value.shortDescription)")
             }
         }
         if let fault = reading.fault { throw EncodingError("the frame would not be read as it is written: \(fault)") }
-        return frame
+        return (frame, reading.fields)
     }
 
     /// The frame of these fields and this body, and its parts.
-    private func build(
-        _ fields: [Field], body: [UInt8]
-    ) throws(EncodingError) -> (frame: [UInt8], parts: FrameParts) {
+    private func build(_ fields: [Field], body: [UInt8]) throws(EncodingError) -> Built {
         var parts = FrameParts(
             head: try head?.encode(fields, body: body.count) ?? [], body: body,
             trailer: try trailer?.encode(fields, body: body.count) ?? [])
         parts.given = fields
+        return try complete(parts)
+    }
+
+    /// The frame of these parts, with lengths and checksums filled in.
+    func complete(_ parts: FrameParts) throws(EncodingError) -> Built {
+        var parts = parts
         try rule.fillIn(&parts)
         try fillInChecksums(&parts)
         return (try rule.encode(parts), parts)
     }
 
     /// Whether a field has a value of its own: others say how a frame was written.
-    private func isVerified(_ name: String) -> Bool {
+    func isVerified(_ name: String) -> Bool {
         if rule.noted.contains(name) { return false }
         return !(head is StructuredHead) || name != StructuredHead.raw
     }
@@ -108,7 +124,8 @@ extension FrameLayout {
     /// Whether a value that was read stands for the one that was given: given in its place, it is written in the same way. So are
     /// names and their numbers, and text with and without its padding.
     private func isEquivalent(
-        _ given: Field, _ read: FieldValue, in fields: [Field], body: [UInt8], _ frame: [UInt8]
+        _ given: Field, _ read: FieldValue, in fields: [Field], _ frame: [UInt8],
+        _ build: ([Field]) throws(EncodingError) -> Built
     ) -> Bool {
         if given.value == read { return true }
         var values = [read]
@@ -118,7 +135,7 @@ extension FrameLayout {
         }
         return values.allSatisfy { value in
             let others = fields.map { $0.name == given.name ? Field(given.name, value) : $0 }
-            guard let again = try? build(others, body: body) else { return false }
+            guard let again = try? build(others) else { return false }
             return again.frame == frame
         }
     }

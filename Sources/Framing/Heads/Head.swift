@@ -37,6 +37,17 @@ package protocol Head: Sendable {
     ///   - fields: in the order in which they are written if the head has none of its own.
     ///   - body: how many bytes of body follow.
     func encode(_ fields: [Field], body: Int) throws(EncodingError) -> [UInt8]
+
+    /// A head with other values, and with the lengths of a body of this size; everything else keeps its bytes.
+    func edit(_ head: [UInt8], _ changes: [Field], body: Int) throws(EncodingError) -> [UInt8]
+
+    /// A head with bytes replaced where they are, and nothing else changed.
+    ///
+    /// - Parameter changes: the new values; those of which the head has bytes are removed.
+    func overwrite(_ head: [UInt8], _ changes: inout [Field]) throws(EncodingError) -> [UInt8]
+
+    /// Where a field's value is; nil if there is none of that name that has bytes of its own.
+    func place(ofField name: String, in head: RawSpan) -> Range<Int>?
 }
 
 extension Head {

@@ -28,7 +28,7 @@ package struct StructuredHead: Head {
         return fields + [Field(Self.raw, .bytes(head.copied()))]
     }
 
-    private func plainFields(of head: RawSpan) -> [Field]? {
+    func plainFields(of head: RawSpan) -> [Field]? {
         var walk = StructureWalk()
         var values = StructureValues()
         guard walk.go(structure, head, end: head.byteCount, &values) == .complete else { return nil }
@@ -79,22 +79,34 @@ package struct StructuredHead: Head {
         {
             return raw
         }
+        return try write(given, body: body)
+    }
+
+    /// The header with these values, for a body of this size.
+    ///
+    /// - Parameter old: the header that is written anew.
+    func write(_ given: [Field], body: Int, like old: WrittenStructure? = nil) throws(EncodingError) -> [UInt8] {
         // The case that holds says which fields have the body's size; if it allows none, another one may.
         let sizes = bodies.compactMap { extent -> Expression? in
             if case .size(let size) = extent.kind, !size.paths.isEmpty { size } else { nil }
         }
         // How long the body is depends on frames that are not known here.
-        if bodies.contains(where: \.recalls) { return try StructureWriter.write(structure, given, body: nil) }
-        if let first = bodies.first, bodies.count == 1, case .size(let size) = first.kind {
-            return try StructureWriter.write(structure, given, body: (size, body))
+        if bodies.contains(where: \.recalls) {
+            return try StructureWriter.write(structure, given, body: nil, like: old)
         }
-        let written = try StructureWriter.write(structure, given, body: nil)
+        // A frame that is edited may have no body, and then needs no size.
+        if let first = bodies.first, bodies.count == 1, old == nil || first.condition == nil,
+            case .size(let size) = first.kind
+        {
+            return try StructureWriter.write(structure, given, body: (size, body), like: old)
+        }
+        let written = try StructureWriter.write(structure, given, body: nil, like: old)
         if hasBody(body, behind: written.span.bytes) { return written }
         // An answer to HEAD has a length, and no body: whether it is one is not known here.
         let asks = bodies.contains { $0.condition?.paths.contains { $0.first == "request" } ?? false }
         if body == 0, asks { return written }
         for size in sizes {
-            if let bytes = try? StructureWriter.write(structure, given, body: (size, body)),
+            if let bytes = try? StructureWriter.write(structure, given, body: (size, body), like: old),
                 hasBody(body, behind: bytes.span.bytes)
             {
                 return bytes
@@ -104,7 +116,7 @@ package struct StructuredHead: Head {
     }
 
     /// Whether a header is followed by a body of this size.
-    private func hasBody(_ count: Int, behind head: RawSpan) -> Bool {
+    func hasBody(_ count: Int, behind head: RawSpan) -> Bool {
         guard let extent = extent(behind: head) else { return count == 0 }
         if case .size(let size)? = extent.kind { return extent.scope.number(size) == count }
         return true

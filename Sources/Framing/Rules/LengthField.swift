@@ -233,6 +233,10 @@ package struct LengthField: EndedRule {
             case .rest: value = total - place.upperBound - adjustment
             case .body: value = parts.body.count - adjustment
             }
+            // A length that is right keeps its bytes.
+            let known = head.fields[field].value(
+                in: parts.head.span.bytes, at: place.lowerBound, size: place.count)
+            if known == .integer(Int64(value)) { return }
             let bytes = try BinaryHead.encode(.integer(Int64(value)), as: head.fields[field])
             parts.head.replaceSubrange(place, with: bytes)
         }

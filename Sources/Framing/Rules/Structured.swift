@@ -285,6 +285,17 @@ package struct Structured: EndedRule {
         return (frame.copied(0..<shape.head) + chunks.content + chunks.frame, content)
     }
 
+    /// A frame whose content was changed without anything recomputed: whatever its head says now, its body is in chunks if it was.
+    func rewrap(
+        _ content: [UInt8], _ shape: FrameShape, like old: RawSpan, _ oldShape: FrameShape
+    ) -> [UInt8] {
+        guard oldShape.tail > 0, isChunked(old, oldShape) else { return content }
+        let end = shape.head + shape.body
+        var parts = FrameParts(head: Array(content[..<shape.head]), body: Array(content[shape.head..<end]))
+        parts.given = [Field("chunked", .bytes(old.copied(oldShape.head + oldShape.body..<oldShape.total)))]
+        return parts.head + chunked(parts)
+    }
+
     package var noted: [String] {
         let hasEnds = bodies.contains { if case .until(let ends) = $0.kind { ends.count > 1 } else { false } }
         return (transforms ? ["chunks", "chunked"] : []) + (hasEnds ? ["end"] : [])

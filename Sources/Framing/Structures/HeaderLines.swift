@@ -19,6 +19,8 @@ struct HeaderLines: Sendable {
         var name: String
         /// Where its value is; nil if the line has no separator, which some senders' lines do not have.
         var value: Range<Int>?
+        /// Where all of it is, its end included.
+        var place: Range<Int>
     }
 
     /// Where the lines end, the empty one included; nil if it is not available yet.
@@ -44,6 +46,7 @@ struct HeaderLines: Sendable {
             let first = bytes[byte: start]
             if first == 0x20 || first == 0x09, let before = lines.last?.value {
                 lines[lines.count - 1].value = before.lowerBound..<end.lowerBound
+                lines[lines.count - 1].place = lines[lines.count - 1].place.lowerBound..<end.upperBound
                 continue
             }
             let line = bytes.extracting(start..<end.lowerBound)
@@ -52,14 +55,14 @@ struct HeaderLines: Sendable {
                 line.extracting(0..<(colon ?? line.byteCount)).isPrintable
             else { return nil }
             guard let colon else {
-                lines.append(Line(name: name, value: nil))
+                lines.append(Line(name: name, value: nil, place: start..<end.upperBound))
                 continue
             }
             var value = start + colon + 1..<end.lowerBound
             if hasSpace, !value.isEmpty, bytes[byte: value.lowerBound] == 0x20 {
                 value = value.lowerBound + 1..<value.upperBound
             }
-            lines.append(Line(name: name, value: value))
+            lines.append(Line(name: name, value: value, place: start..<end.upperBound))
         }
         return lines
     }
@@ -99,28 +102,85 @@ struct HeaderLines: Sendable {
     }
 
     /// The bytes of these lines, the empty one included.
-    func write(_ fields: [Field]) throws(EncodingError) -> [UInt8] {
+    func write(_ fields: [Field], end: [UInt8]) throws(EncodingError) -> [UInt8] {
         var bytes: [UInt8] = []
-        let end = ends.first ?? []
-        func put(_ name: String, _ value: JSONValue) throws(EncodingError) {
-            if value == .null {
-                bytes += Array(name.utf8) + end
-                return
-            }
-            guard let text = value.plainText else {
-                throw EncodingError("the header line \(name) should be text, or a list of texts")
-            }
-            bytes += Array(name.utf8) + [separator] + (hasSpace ? [0x20] : []) + Array(text.utf8) + end
-        }
         for field in fields {
             let value = JSONValue(field.value)
             if case .array(let values) = value {
-                for value in values { try put(field.name, value) }
+                for value in values { bytes += try line(field.name, value) + end }
             } else {
-                try put(field.name, value)
+                bytes += try line(field.name, value) + end
             }
         }
         return bytes + end
+    }
+
+    /// The bytes of lines that are written anew, the empty one included. One that is the same keeps its bytes, one with another
+    /// value all but that. If no line comes or goes, they keep their order.
+    ///
+    /// - Parameter end: how other lines end.
+    func rewrite(_ old: [UInt8], _ fields: [Field], end: [UInt8]) throws(EncodingError) -> [UInt8] {
+        var known = (lines(old.span.bytes) ?? []).map { OldLine($0, in: old) }
+        var written: [(place: Int?, bytes: [UInt8])] = []
+        for field in fields {
+            let value = JSONValue(field.value)
+            var values = [value]
+            if case .array(let several) = value { values = several }
+            // Lines of one name are shown with the name of the first.
+            let isRenamed = known.first { $0.key == field.name.lowercased() }?.line.name != field.name
+            for value in values {
+                guard let place = known.firstIndex(where: { !$0.isUsed && $0.key == field.name.lowercased() }) else {
+                    written.append((nil, try line(field.name, value) + end))
+                    continue
+                }
+                known[place].isUsed = true
+                let name = isRenamed ? field.name : known[place].line.name
+                written.append((place, try line(name, value, like: known[place], in: old)))
+            }
+        }
+        var names: Set<String> = []
+        let order = known.map(\.key).filter { names.insert($0).inserted }
+        if known.allSatisfy(\.isUsed), written.count == known.count, order == fields.map({ $0.name.lowercased() }) {
+            written.sort { ($0.place ?? 0) < ($1.place ?? 0) }
+        }
+        return written.flatMap(\.bytes) + (ends.ending(old) ?? end)
+    }
+
+    /// A line that is written anew.
+    private struct OldLine {
+        let line: Line
+        let value: FieldValue
+        var isUsed = false
+
+        init(_ line: Line, in block: [UInt8]) {
+            self.line = line
+            value = line.value.map { WordLine.text(Array(block[$0]).span.bytes) } ?? .null
+        }
+
+        /// The name by which lines are the same.
+        var key: String { line.name.lowercased() }
+    }
+
+    private func line(
+        _ name: String, _ value: JSONValue, like old: OldLine, in block: [UInt8]
+    ) throws(EncodingError) -> [UInt8] {
+        let place = old.line.place
+        let behind = place.lowerBound + old.line.name.utf8.count
+        if JSONValue(old.value) == value { return Array(name.utf8) + block[behind..<place.upperBound] }
+        let end = ends.ending(Array(block[place])) ?? []
+        guard let start = old.line.value?.lowerBound, let text = value.plainText else {
+            return try line(name, value) + end
+        }
+        return Array(name.utf8) + block[behind..<start] + Array(text.utf8) + end
+    }
+
+    /// A line without its end.
+    private func line(_ name: String, _ value: JSONValue) throws(EncodingError) -> [UInt8] {
+        if value == .null { return Array(name.utf8) }
+        guard let text = value.plainText else {
+            throw EncodingError("the header line \(name) should be text, or a list of texts")
+        }
+        return Array(name.utf8) + [separator] + (hasSpace ? [0x20] : []) + Array(text.utf8)
     }
 }
 

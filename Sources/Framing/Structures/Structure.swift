@@ -133,6 +133,12 @@ enum SizedValue: Sendable, Equatable {
 
     var padding: UInt8? { if case .text(let padding) = self { padding } else { nil } }
     var isText: Bool { if case .text = self { true } else { false } }
+    var isNumber: Bool {
+        switch self {
+        case .unsigned, .signed: true
+        case .text, .bytes: false
+        }
+    }
 }
 
 /// What ends a text of unknown length.
@@ -170,22 +176,31 @@ extension Structure {
 
     /// The names of the items of a sequence and their bits, those of unnamed groups included.
     func names(of sequence: Int) -> [String] {
-        var names: [String] = []
+        var seen: Set<String> = []
+        return items(of: sequence).flatMap(\.names).filter { seen.insert($0).inserted }
+    }
+
+    /// The items of a sequence, with those of unnamed groups in their place.
+    func items(of sequence: Int) -> [Item] {
+        var items: [Item] = []
         func add(_ sequence: Int, _ depth: Int) {
             guard depth < 4 else { return }
             for item in sequences[sequence].items {
                 switch item.content {
-                case .field(let field): names += [item.name] + field.bits.map(\.name)
-                case .words(let line): names += line.words.map(\.name)
                 case .choice(let choices) where item.name.isEmpty: for choice in choices { add(choice, depth + 1) }
                 case .group(let inner) where item.name.isEmpty: add(inner, depth + 1)
-                default: if !item.name.isEmpty { names.append(item.name) }
+                default: items.append(item)
                 }
             }
         }
         add(sequence, 0)
-        var seen: Set<String> = []
-        return names.filter { seen.insert($0).inserted }
+        return items
+    }
+
+    /// The outermost fields whose bytes alone determine their size, those of unnamed groups included.
+    var fields: [HeaderField] {
+        guard !sequences.isEmpty else { return [] }
+        return items(of: 0).compactMap { if case .field(let field) = $0.content { field } else { nil } }
     }
 
     /// Whether an unnamed outermost item has a size, so that bytes may be left of it.

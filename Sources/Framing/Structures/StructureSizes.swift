@@ -56,8 +56,15 @@ struct StructureSizes {
 
     private func put(_ value: FieldValue, at path: [String], _ members: inout StructureMembers) {
         // Bits replace the value of the field they belong to.
-        for case .field(let field) in items.map(\.content) where field.bits.contains(where: { $0.name == path[0] }) {
+        for case .field(let field) in items.map(\.content) {
+            guard let bits = field.bits.first(where: { $0.name == path[0] }) else { continue }
             let number = members.fields(named: [field.name]).first?.value
+            // Its other bits remain, those without a name, too.
+            if let number, let whole = try? bits.setting(value, in: number) {
+                for bits in field.bits { members[bits.name] = nil }
+                members[field.name] = JSONValue(whole)
+                return
+            }
             if case .integer(let number)? = number {
                 for bits in field.bits where members[bits.name] == nil {
                     members[bits.name] = JSONValue(.integer(bits.value(in: number)))

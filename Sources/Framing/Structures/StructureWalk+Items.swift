@@ -195,7 +195,7 @@ extension StructureWalk {
     }
 
     /// A body inside a structure as a value: JSON as it is.
-    private static func value(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
+    static func value(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
         let decoded = chain.decode(bytes, type: nil)
         return decoded.withBytes(of: bytes) { shown in
             switch decoded.form {

@@ -60,14 +60,15 @@ extension StructureWalk {
             searched = max(at, known.byteCount - Self.longestEnd(line.ends) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
-        guard found.lowerBound - at <= line.most, let fields = line.read(bytes.extracting(at..<found.lowerBound)) else {
+        guard found.lowerBound - at <= line.most, let words = line.places(in: bytes.extracting(at..<found.lowerBound))
+        else {
             guard explains else { return .bad("") }
             let text = WordLine.shortDescription(bytes.extracting(at..<found.lowerBound))
             return .bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
         }
-        for field in fields {
-            scope.add([field.name], Value(field.value))
-            visitor.value(field.name, field.value, item, at..<found.lowerBound)
+        for word in words {
+            scope.add([word.name], Value(word.value))
+            visitor.value(word.name, word.value, item, at..<found.lowerBound)
         }
         visitor.literal(found)
         advance(to: found.upperBound)

@@ -14,6 +14,19 @@ protocol StructureVisitor {
     mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>)
     /// Constant bytes.
     mutating func literal(_ place: Range<Int>)
+
+    /// Whether pieces are of interest.
+    static var wantsPieces: Bool { get }
+    /// All bytes of an item; of a list or a group those before its items. `path` has the sequence, the item and the turn of each
+    /// level.
+    mutating func piece(_ path: [Int], _ place: Range<Int>)
+}
+
+extension StructureVisitor {
+    /// They are not.
+    static var wantsPieces: Bool { false }
+    /// Nothing.
+    mutating func piece(_ path: [Int], _ place: Range<Int>) {}
 }
 
 /// A walk over the bytes of a structure: finds where it ends, and the values on the way.
@@ -35,6 +48,8 @@ struct StructureWalk: Sendable {
     struct Level: Sendable {
         var sequence: Int
         var item = 0
+        /// How often it has begun, if it repeats.
+        var turn = 0
         /// How often it repeats after this time; nil if that follows from the bytes.
         var left: Int? = 0
         var turns = Turns.once
@@ -100,7 +115,10 @@ struct StructureWalk: Sendable {
             let items = structure.sequences[level.sequence].items
             let step: Step
             if level.item < items.count {
+                let begun = at
+                let path = Visitor.wantsPieces ? levels.flatMap { [$0.sequence, $0.item, $0.turn] } : []
                 step = take(items[level.item], structure, bytes, level.end, &visitor)
+                if Visitor.wantsPieces, case .done = step { visitor.piece(path, begun..<at) }
             } else {
                 step = endTurn(structure, bytes, &visitor)
             }
@@ -214,6 +232,7 @@ struct StructureWalk: Sendable {
         }
         scope.shorten(to: level.scope)
         levels[index].left = level.left.map { $0 - 1 }
+        levels[index].turn += 1
         levels[index].begun = at
         levels[index].item = 0
         levels[index].opened = 2

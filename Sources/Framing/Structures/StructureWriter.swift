@@ -7,6 +7,10 @@ import Streams
 struct StructureWriter {
     let structure: Structure
     private var scope: StructureScope
+    /// What is written anew; nil: nothing.
+    private let old: WrittenStructure?
+    /// Where it is: the sequence, the item and the turn of each level.
+    private var path: [Int] = []
 
     /// The bytes of a structure with these values.
     ///
@@ -15,11 +19,12 @@ struct StructureWriter {
     ///   - head: the values of the header, for a body.
     ///   - isBody: whether trailing items that are not given are left out.
     ///   - body: the expression of the body's size that the fields decide, and that size.
+    ///   - old: the structure that is written anew; what is the same keeps its bytes.
     static func write(
         _ structure: Structure, _ fields: [Field], head: [Field] = [], isBody: Bool = false,
-        body: (size: Expression, count: Int)?
+        body: (size: Expression, count: Int)?, like old: WrittenStructure? = nil
     ) throws(EncodingError) -> [UInt8] {
-        var writer = StructureWriter(structure: structure, scope: StructureScope(head))
+        var writer = StructureWriter(structure: structure, scope: StructureScope(head), old: old)
         let members = StructureMembers(fields)
         if let body, body.size.paths.contains(StructuredHead.lengthPath) {
             // The header's length is the same whatever its length field says, unless that is of varying size: then it settles.
@@ -35,8 +40,11 @@ struct StructureWriter {
     // MARK: Sequences
 
     private mutating func write(
-        _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil, isSized: Bool = false
+        _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil,
+        isSized: Bool = false, turn: Int = 0
     ) throws(EncodingError) -> [UInt8] {
+        path += [sequence, 0, turn]
+        defer { path.removeLast(3) }
         let items = structure.sequences[sequence].items
         let known = structure.names(of: sequence)
         if let other = given.names.first(where: { !known.contains($0) && $0 != StructureWalk.rest }) {
@@ -55,6 +63,7 @@ struct StructureWriter {
         var bytes: [UInt8] = []
         let written = isSized ? structure.given(items, in: members) : items[...]
         for (index, item) in written.enumerated() where scope.holds(item.condition) {
+            path[path.count - 2] = index
             if let piece = counted.pieces[index] {
                 bytes += piece.bytes
                 if item.name.isEmpty { scope = piece.scope }
@@ -64,7 +73,7 @@ struct StructureWriter {
         }
         let holdsRest = items.contains { $0.name.isEmpty && $0.size != nil }
         if let rest = given[StructureWalk.rest], !known.contains(StructureWalk.rest), !holdsRest {
-            bytes += try raw(rest, "rest")
+            bytes += try Self.raw(rest, "rest")
         }
         return bytes
     }
@@ -86,13 +95,14 @@ struct StructureWriter {
                 sizes.append((count, elements.count))
             }
             guard case .count(let size)? = item.size else { continue }
+            var inside = self
+            inside.path[path.count - 2] = index
             switch item.content {
             case .sized(let kind):
-                let count = try bytes(value, kind, item.name).count
+                let count = try inside.bytes(value, kind, item).count
                 if kind.padding == nil { sizes.append((size, count)) }
             case .group, .repeated, .choice, .body:
                 // What is inside may depend on the values beside it.
-                var inside = self
                 inside.scope = known.values(members)
                 let bytes = try inside.content(item, members)
                 sizes.append((size, bytes.count))
@@ -111,10 +121,10 @@ struct StructureWriter {
         case .prefix(let field):
             if value == .null {
                 scope.add([item.name], .absent)
-                return try BinaryHead.encode(.integer(-1), as: field)
+                return kept(try BinaryHead.encode(.integer(-1), as: field), as: field)
             }
             let bytes = try content(item, members)
-            return try BinaryHead.encode(.integer(Int64(bytes.count)), as: field) + bytes
+            return kept(try BinaryHead.encode(.integer(Int64(bytes.count)), as: field), as: field) + bytes
         case .count(let size):
             let wanted = scope.number(size)
             var bytes = try content(item, members)
@@ -137,23 +147,25 @@ struct StructureWriter {
     ) throws(EncodingError) -> [UInt8] {
         let value = members[item.name]
         switch item.content {
-        case .literal(let bytes, _): return bytes
+        // Perhaps in the other case.
+        case .literal(let bytes, _): return old?[path] ?? bytes
         case .field(let field): return try number(field, item, members)
         case .computed(let expression):
             scope.add([item.name], expression.value(scope))
             return []
         case .sized(let kind):
-            let bytes = try bytes(value, kind, item.name)
+            let bytes = try bytes(value, kind, item)
             scope.add([item.name], Value(kind.value(in: bytes.span.bytes)))
             return bytes
         case .ended(let end):
-            let bytes = try bytes(value, end.isText ? .text(padding: nil) : .bytes, item.name)
+            let bytes = try bytes(value, end.isText ? .text(padding: nil) : .bytes, item)
             scope.add([item.name], Value(WordLine.text(bytes.span.bytes)))
-            return bytes + (end.ends.first ?? [])
+            return bytes + self.end(end.ends)
         case .words(let line):
-            let bytes = try line.write { members[$0].flatMap { $0.field } }
+            let end = end(line.ends)
+            let bytes = try line.write(like: old?[path]?.dropLast(end.count)) { members[$0].flatMap { $0.field } }
             for word in line.words { if let value = members[word.name]?.field { scope.add([word.name], Value(value)) } }
-            return bytes + (line.ends.first ?? [])
+            return bytes + end
         case .lines(let lines):
             guard case .object(let given)? = value ?? .object([]) else {
                 throw EncodingError("\(item.name) should be an object of header lines")
@@ -161,8 +173,13 @@ struct StructureWriter {
             for line in given {
                 if let field = line.value.field { scope.add([item.name, line.name.lowercased()], Value(field)) }
             }
-            return try lines.write(given.map { Field($0.name, $0.value.field ?? .json($0.value.compactText)) })
-        case .body(let chain): return try body(value, chain)
+            let fields = given.map { Field($0.name, $0.value.field ?? .json($0.value.compactText)) }
+            let end = end(lines.ends)
+            guard let old = old?[path] else { return try lines.write(fields, end: end) }
+            return try lines.rewrite(old, fields, end: end)
+        case .body(let chain):
+            if let old = oldContent(item), JSONValue(StructureWalk.value(old.span.bytes, chain)) == value { return old }
+            return try Self.body(value, chain)
         case .group(let sequence): return try inner(sequence, item, members)
         case .choice(let sequences):
             let inside = item.name.isEmpty ? members : StructureMembers(value)
@@ -188,10 +205,12 @@ struct StructureWriter {
     ) throws(EncodingError) -> [UInt8] {
         var bytes: [UInt8] = []
         if case .prefix(let field) = turns {
-            guard value != .null else { return try BinaryHead.encode(.integer(-1), as: field) }
-            var count = 0
+            var count = value == .null ? -1 : 0
             if case .array(let elements)? = value { count = elements.count }
-            bytes = try BinaryHead.encode(.integer(Int64(count)), as: field)
+            var size: HeaderField?
+            if case .prefix(let field)? = item.size { size = field }
+            bytes = kept(try BinaryHead.encode(.integer(Int64(count)), as: field), as: field, behind: size)
+            if value == .null { return bytes }
         }
         let known = scope.values.count
         if case .array(let elements)? = value {
@@ -203,7 +222,7 @@ struct StructureWriter {
                 // An element whose rest did not fit, or the last before the end, has no more than was given.
                 var isCut = members[StructureWalk.rest] != nil
                 if case .rest = turns, index == elements.count - 1 { isCut = true }
-                bytes += try write(sequence, members, isSized: isCut)
+                bytes += try write(sequence, members, isSized: isCut, turn: index + 1)
                 scope.shorten(to: known)
             }
         } else if let value, value != .null {
@@ -234,7 +253,7 @@ struct StructureWriter {
         var own = field
         if let flag = item.littleEndian { own.order = flag.evaluate(scope) ? .little : .big }
         let given = members.fields(named: [field.name] + field.bits.map(\.name))
-        let bytes = try BinaryHead([own]).encode(given, body: 0)
+        let bytes = kept(try BinaryHead([own]).encode(given, body: 0), as: own)
         let value = own.value(in: bytes.span.bytes, at: 0, size: bytes.count)
         scope.add([field.name], Value(value))
         if case .integer(let number) = value {
@@ -243,26 +262,70 @@ struct StructureWriter {
         return bytes
     }
 
-    private func bytes(_ value: JSONValue?, _ kind: SizedValue, _ name: String) throws(EncodingError) -> [UInt8] {
+    private func bytes(
+        _ value: JSONValue?, _ kind: SizedValue, _ item: Structure.Item
+    ) throws(EncodingError) -> [UInt8] {
         guard let value, value != .null else { return [] }
         guard let bytes = kind.bytes(of: value) else {
-            throw EncodingError("\(name) should be \(kind.isText ? "text" : "bytes, as pairs of hex digits")")
+            throw EncodingError("\(item.name) should be \(kind.isText ? "text" : "bytes, as pairs of hex digits")")
+        }
+        // A number keeps its width.
+        if kind.isNumber, let old = oldContent(item), kind.value(in: old.span.bytes) == kind.value(in: bytes.span.bytes)
+        {
+            return old
         }
         return bytes
     }
 
-    private func raw(_ value: JSONValue, _ name: String) throws(EncodingError) -> [UInt8] {
+    private static func raw(_ value: JSONValue, _ name: String) throws(EncodingError) -> [UInt8] {
         guard let bytes = value.field?.rawBytes else {
             throw EncodingError("\(name) should be bytes, as pairs of hex digits")
         }
         return bytes
     }
 
-    private func body(_ value: JSONValue?, _ chain: BodyChain) throws(EncodingError) -> [UInt8] {
+    static func body(_ value: JSONValue?, _ chain: BodyChain) throws(EncodingError) -> [UInt8] {
         guard let value else { return [] }
         if chain.isOpaque { return try raw(value, "the body") }
         if case .text(let text) = value, !chain.readsJSON { return try chain.encode(.text(text), type: nil) }
         return try chain.encode(.json(Array(value.compactText.utf8)), type: nil)
+    }
+}
+
+extension StructureWriter {
+    // MARK: What is written anew
+
+    /// The bytes that a number had, if they stand for the same number.
+    ///
+    /// - Parameter size: a number before it.
+    private func kept(_ bytes: [UInt8], as field: HeaderField, behind size: HeaderField? = nil) -> [UInt8] {
+        guard let piece = old?[path] else { return bytes }
+        let span = piece.span.bytes
+        guard let start = size.map({ Self.size(of: $0, in: span, at: 0) }) ?? 0,
+            let count = Self.size(of: field, in: span, at: start)
+        else { return bytes }
+        let value = field.value(in: span, at: start, size: count)
+        guard (try? BinaryHead.encode(value, as: field)) == bytes else { return bytes }
+        return Array(piece[start..<start + count])
+    }
+
+    /// The bytes that an item had, without the size before it.
+    private func oldContent(_ item: Structure.Item) -> [UInt8]? {
+        guard let piece = old?[path], case .prefix(let field)? = item.size else { return old?[path] }
+        return Self.size(of: field, in: piece.span.bytes, at: 0).map { Array(piece[$0...]) }
+    }
+
+    /// How many bytes a number has; nil if not all of them are there.
+    private static func size(of field: HeaderField, in bytes: RawSpan, at start: Int) -> Int? {
+        guard let size = (try? field.size(in: bytes, at: start)) ?? nil, start + size <= bytes.byteCount else {
+            return nil
+        }
+        return size
+    }
+
+    /// The end of a text or a line: the one that it had, otherwise one that others have.
+    private func end(_ ends: [[UInt8]]) -> [UInt8] {
+        old?[path].flatMap(ends.ending) ?? old?.end(of: ends) ?? ends.first ?? []
     }
 }
 

@@ -80,14 +80,21 @@ struct WordLine: Sendable {
         }
     }
 
-    /// The words of a line without its end; nil if it does not fit.
-    func read(_ line: RawSpan) -> [Field]? {
+    /// A word of a line: its value, and where it is.
+    struct Place {
+        var name: String
+        var value: FieldValue
+        var range: Range<Int>
+    }
+
+    /// The words of a line without its end, with their places; nil if it does not fit.
+    func places(in line: RawSpan) -> [Place]? {
         guard mayBegin(line) else { return nil }
         let pieces = Self.split(line)
         let required = words.count { $0.presence == .required }
         var spare = pieces.count - required
         guard spare >= 0 else { return nil }
-        var fields: [Field] = []
+        var places: [Place] = []
         var next = 0
         for word in words {
             switch word.presence {
@@ -97,48 +104,80 @@ struct WordLine: Sendable {
                 fallthrough
             case .required:
                 guard next < pieces.count, let value = value(word, line, pieces[next]) else { return nil }
-                fields.append(Field(word.name, value))
+                places.append(Place(name: word.name, value: value, range: pieces[next]))
                 next += 1
             case .rest:
                 let start = next == 0 ? 0 : pieces[next - 1].upperBound + 1
                 if next == 0 || start <= line.byteCount {
-                    fields.append(
-                        Field(word.name, Self.text(line.extracting(min(start, line.byteCount)..<line.byteCount))))
+                    let range = min(start, line.byteCount)..<line.byteCount
+                    places.append(Place(name: word.name, value: Self.text(line.extracting(range)), range: range))
                 }
                 next = pieces.count
             case .list:
                 var list: [UInt8] = []
                 JSONValue.array(pieces[next...].map { JSONValue(Self.text(line.extracting($0))) }).write(into: &list)
-                fields.append(Field(word.name, .json(String(decoding: list, as: UTF8.self))))
+                // No words are where the line ends.
+                let end = pieces.last?.upperBound ?? line.byteCount
+                let range = (next < pieces.count ? pieces[next].lowerBound : end)..<end
+                let value = FieldValue.json(String(decoding: list, as: UTF8.self))
+                places.append(Place(name: word.name, value: value, range: range))
                 next = pieces.count
             }
         }
-        return next == pieces.count ? fields : nil
+        return next == pieces.count ? places : nil
     }
 
     /// The line of these values, without its end.
-    func write(_ value: (String) -> FieldValue?) throws(EncodingError) -> [UInt8] {
-        var line: [UInt8] = []
-        for (index, word) in words.enumerated() {
+    ///
+    /// - Parameter old: the line that is written anew: words that are the same, and what is between words, keep their bytes.
+    func write(
+        like old: ArraySlice<UInt8>? = nil, _ value: (String) -> FieldValue?
+    ) throws(EncodingError) -> [UInt8] {
+        var texts: [(name: String, value: FieldValue, bytes: [UInt8])] = []
+        for word in words {
             guard let given = value(word.name) ?? (word.presence == .required ? standard(word) : nil) else { continue }
-            if index > 0 { line.append(0x20) }
-            if case .json(let text) = given, case .array(let items) = JSONValue(compact: Array(text.utf8).span.bytes) {
-                line += items.compactMap(\.plainText).joined(separator: " ").utf8
-                if items.isEmpty, index > 0 { line.removeLast() }
-                continue
+            texts.append((word.name, given, try text(of: word, given)))
+        }
+        var line: [UInt8] = []
+        if let known = old.map({ Array($0) }), let places = places(in: known.span.bytes),
+            places.map(\.name) == texts.map(\.name),
+            zip(places, texts).allSatisfy({ $0.range.isEmpty == $1.bytes.isEmpty })
+        {
+            var at = 0
+            for (place, text) in zip(places, texts) {
+                line += known[at..<place.range.lowerBound]
+                line += JSONValue(place.value) == JSONValue(text.value) ? Array(known[place.range]) : text.bytes
+                at = place.range.upperBound
             }
-            if case .bytes(let raw) = given {
-                line += raw
-            } else if let text = given.plainText {
-                line += text.utf8
-            } else {
-                throw EncodingError("\(word.name) is \(given.shortDescription); expected a word")
+            line += known[at...]
+        } else {
+            for (index, text) in texts.enumerated() {
+                // A list without words.
+                if case .json = text.value, text.bytes.isEmpty { continue }
+                line += (index > 0 ? [0x20] : []) + text.bytes
             }
         }
         for end in ends where line.span.bytes.firstRange(of: end, from: 0) != nil {
             throw EncodingError("the line of \(words.map(\.name).joined(separator: ", ")) contains its end")
         }
         return line
+    }
+
+    /// The bytes of a word.
+    func text(of word: Word, _ given: FieldValue) throws(EncodingError) -> [UInt8] {
+        if case .json(let text) = given {
+            let value = JSONValue(compact: Array(text.utf8).span.bytes)
+            if case .array(let items) = value {
+                return Array(items.compactMap(\.plainText).joined(separator: " ").utf8)
+            }
+            // A word that is not UTF-8.
+            if let raw = value["hex"]?.field?.rawBytes { return raw }
+        }
+        if case .bytes(let raw) = given { return raw }
+        guard let text = given.plainText else {
+            throw EncodingError("\(word.name) is \(given.shortDescription); expected a word")
+        }
+        return Array(text.utf8)
     }
 
     private func standard(_ word: Word) -> FieldValue? {

@@ -14,14 +14,21 @@ struct FrameCorruption {
         _ frame: [UInt8], _ shape: FrameShape, _ format: DirectionFormat, _ chance: inout Chance
     ) throws(EncodingError) -> [UInt8] {
         if case .anywhere = corruption.place { return flipped(frame, in: [0..<frame.count], &chance) }
-        guard format.rule.transforms else {
-            let places = try places(in: frame.span.bytes, shape, format)
-            return flipped(frame, in: places, &chance)
-        }
+        guard format.rule.transforms else { return try flipContent(frame, shape, format, &chance) }
         // Bits of the content: what stands for it is written anew.
         let (content, inner) = frame.withContent(shape, format) { ($0.copied(0..<$0.byteCount), $1) }
-        let places = try places(in: content.span.bytes, inner, format)
-        return try format.rewrap(flipped(content, in: places, &chance), inner)
+        let new = try flipContent(content, inner, format, &chance)
+        return try format.rewrap(new, inner, like: content.span.bytes, inner)
+    }
+
+    private func flipContent(
+        _ content: [UInt8], _ shape: FrameShape, _ format: DirectionFormat, _ chance: inout Chance
+    ) throws(EncodingError) -> [UInt8] {
+        if case .field(let name) = corruption.place {
+            let bits = format.places(ofBits: name, in: content.span.bytes, shape)
+            if !bits.isEmpty { return flipped(content, bits.count, &chance) { bits[$0] } }
+        }
+        return flipped(content, in: try places(in: content.span.bytes, shape, format), &chance)
     }
 
     private func places(
@@ -40,12 +47,21 @@ struct FrameCorruption {
     }
 
     private func flipped(_ bytes: [UInt8], in places: [Range<Int>], _ chance: inout Chance) -> [UInt8] {
-        var bytes = bytes
         let indices = places.flatMap { Array($0) }
+        return flipped(bytes, 8 * indices.count, &chance) { (indices[$0 / 8], $0 % 8) }
+    }
+
+    /// - Parameters:
+    ///   - count: how many bits may be flipped.
+    ///   - place: where one of them is.
+    private func flipped(
+        _ bytes: [UInt8], _ count: Int, _ chance: inout Chance, at place: (Int) -> (byte: Int, bit: Int)
+    ) -> [UInt8] {
+        var bytes = bytes
         // Different bits: one that is flipped twice is not flipped.
-        var bits: Set<Int> = []
-        while bits.count < min(corruption.bits, 8 * indices.count) { bits.insert(chance.below(8 * indices.count)) }
-        for bit in bits { bytes[indices[bit / 8]] ^= 1 << UInt8(bit % 8) }
+        var chosen: Set<Int> = []
+        while chosen.count < min(corruption.bits, count) { chosen.insert(chance.below(count)) }
+        for (byte, bit) in chosen.map(place) { bytes[byte] ^= 1 << UInt8(bit) }
         return bytes
     }
 }
