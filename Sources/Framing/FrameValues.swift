@@ -117,7 +117,6 @@ package struct FrameValues {
             if let head = layout.head, !(head is BinaryHead) {
                 guard let names = head.names else { return nil }
                 known.formUnion(names)
-                continue
             }
             for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? []) {
                 known.insert(field.name)
