@@ -50,10 +50,9 @@ extension ProxyContext {
             else { return fault }
             return TLSFault(text: "\(TLSFault.unverified): \(flaw) (--server-ca, --insecure-server)")
         }
-        weak var own: TLSEdge?
-        let edge = TLSEdge(on: request.leg) { [weak wire] result in
+        let edge = TLSEdge(on: request.leg) { [weak wire] edge, result in
             let finish = {
-                own?.certificate = certificate(watch)
+                edge.certificate = certificate(watch)
                 whenDone(
                     result.map { TLSOutcome(watch, applicationProtocol: $0) }
                         .mapError { explained($0, watch, request) })
@@ -62,7 +61,7 @@ extension ProxyContext {
             // The chunk that completes it may still have to be followed.
             if let wire { wire.whenTaken(finish) } else { finish() }
         }
-        (edge.wire, own) = (wire, edge)
+        edge.wire = wire
         // TLS last: it begins when it is added.
         let pipeline = channel.pipeline.syncOperations
         if known == nil { try pipeline.addHandler(wire, position: .first) }

@@ -11,7 +11,7 @@ final class TLSEdge: ChannelInboundHandler {
     private var hasFlushed = false
     /// The handler below TLS.
     weak var wire: TLSWire?
-    private var whenDone: ((Result<String?, TLSFault>) -> Void)?
+    private var whenDone: ((TLSEdge, Result<String?, TLSFault>) -> Void)?
     /// Whether the other end closed its connection without a close_notify (RFC 8446 section 6.1): the data may be truncated.
     private(set) var isTruncated = false
     /// Whether the server has requested a certificate in its handshake.
@@ -19,8 +19,8 @@ final class TLSEdge: ChannelInboundHandler {
     /// Why the connection broke after the handshake.
     private(set) var fault: TLSFault?
 
-    /// - Parameter whenDone: called once with the protocol negotiated, or why the handshake failed.
-    init(on leg: TLSRequest.Leg, whenDone: @escaping (Result<String?, TLSFault>) -> Void) {
+    /// - Parameter whenDone: called once with this handler and the protocol negotiated, or why the handshake failed.
+    init(on leg: TLSRequest.Leg, whenDone: @escaping (TLSEdge, Result<String?, TLSFault>) -> Void) {
         (self.leg, self.whenDone) = (leg, whenDone)
     }
 
@@ -58,6 +58,6 @@ final class TLSEdge: ChannelInboundHandler {
     private func complete(_ result: Result<String?, TLSFault>) {
         let whenDone = whenDone
         self.whenDone = nil
-        whenDone?(result)
+        whenDone?(self, result)
     }
 }
