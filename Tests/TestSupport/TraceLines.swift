@@ -89,14 +89,17 @@ package struct ComparableTrace: Hashable {
         }
     }
 
-    /// The parts of a trace that are compared, with the connections counted from 1: numbers may be left out of a live trace.
+    /// The parts of a trace that are compared, with the connections counted from 1 as they are opened in it: numbers may be left
+    /// out of a live trace, and a connection that was missed at first comes later.
     package init(renumbering trace: [TraceLine]) throws {
-        let numbers = Set(trace.map(\.connection)).subtracting([0]).sorted()
-        let ranks = Dictionary(uniqueKeysWithValues: zip(numbers, 1...))
+        var ranks: [Int: Int] = [0: 0]
+        for line in trace where ranks[line.connection] == nil { ranks[line.connection] = ranks.count }
         self.init(
             try trace.map { line in
-                guard let rank = ranks[line.connection] else { return line }
-                let text = line.text.replacing(#/"connection":\d+/#, with: "\"connection\":\(rank)", maxReplacements: 1)
+                // Its own number, and those that a finding names.
+                let text = line.text.replacing(#/onnection":(?<number>\d+)/#) { match in
+                    "onnection\":\(Int(match.number).flatMap { ranks[$0] } ?? -1)"
+                }
                 return try TraceLine(text[...])
             })
     }

@@ -72,14 +72,16 @@ extension FrameLayout {
                 JSONValue(change.value).contradicts(JSONValue(value))
             else { continue }
             let isConstant = headerFields.compactMap { $0.isConstant(change.name) }
+            if !isConstant.isEmpty, isConstant.allSatisfy({ $0 }) {
+                throw EncodingError("\(change.name) always has the same value; raw: true overwrites it")
+            }
+            let reason = "which follows from the rest of the frame; raw: true overwrites it"
             throw EncodingError(
-                !isConstant.isEmpty && isConstant.allSatisfy { $0 }
-                    ? "\(change.name) always has the same value; raw: true overwrites it"
-                    : "\(change.name) would be \(value.shortDescription), which follows from the rest of the frame; "
-                        + "raw: true overwrites it")
+                "\(change.name) would be \(value.shortDescription), \(reason)",
+                withoutValues: "\(change.name) would be another value, \(reason)")
         }
         if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
-            throw EncodingError("\(shown.name) is what earlier frames left, and not part of this one")
+            throw EncodingError("\(shown.name) holds state from earlier frames, and is not part of this one")
         }
         return frame
     }

@@ -32,10 +32,14 @@ extension FrameLayout {
             }
             if !isEquivalent(field, read, in: fields, frame, build) {
                 throw EncodingError(
-                    "\(field.name) would be read as \(read.shortDescription), not as \(field.value.shortDescription)")
+                    "\(field.name) would be read as \(read.shortDescription), not as \(field.value.shortDescription)",
+                    withoutValues: "\(field.name) would be read as another value")
             }
         }
-        if let fault = reading.fault { throw EncodingError("the frame would not be read as it is written: \(fault)") }
+        if let fault = reading.fault {
+            let text = "the frame would not be read as it is written"
+            throw EncodingError("\(text): \(fault)", withoutValues: text)
+        }
         return (frame, reading.fields)
     }
 

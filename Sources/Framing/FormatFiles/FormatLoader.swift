@@ -39,7 +39,7 @@ package enum FormatLoader {
         defer { context.sharedNames = [:] }  // its maps keep the context alive
         let format = read(yaml, parameters, context, source)
         if format == nil, context.faults.isEmpty {
-            context.add("the format lacks something that says how its frames are read", line: 1, column: 1)
+            context.add("the format does not say how to read its frames", line: 1, column: 1)
         }
         guard let format, context.faults.isEmpty else {
             let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }

@@ -94,7 +94,7 @@ package class SharedRule {
         // A long frame is rejected whole: to look for others inside it would take too long.
         return BadBytes(
             .badHead, "\(fault) (end of the frame at offset \(offset))",
-            byteCount: shape.total > FrameChain.window ? shape.total : nil)
+            byteCount: shape.total > FrameChain.openingWindow ? shape.total : nil)
     }
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.

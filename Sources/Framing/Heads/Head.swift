@@ -67,9 +67,13 @@ extension Head {
 package struct EncodingError: Error, Hashable, CustomStringConvertible {
     /// Human-readable: which field, what was given, and what would be accepted.
     package var description: String
+    /// The same without values that were read from a frame, which may be secret.
+    package var withoutValues: String
 
     /// Why a frame cannot be built.
-    package init(_ description: String) {
-        self.description = description
+    ///
+    /// - Parameter withoutValues: the same without values that were read; nil: there are none in it.
+    package init(_ description: String, withoutValues: String? = nil) {
+        (self.description, self.withoutValues) = (description, withoutValues ?? description)
     }
 }

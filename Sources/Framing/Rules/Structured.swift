@@ -369,7 +369,11 @@ extension Structured {
                 case .array(let list) = JSONValue(compact: Array(text.utf8).span.bytes)
             {
                 let sizes = list.compactMap(\.integer)
-                if sizes.allSatisfy({ $0 > 0 }), sizes.reduce(0, +) == parts.body.count {
+                let most = parts.body.count
+                // A size is at most the body's, so that their sum does not overflow.
+                if sizes.count <= most, sizes.allSatisfy({ (1...max(most, 1)).contains($0) }),
+                    sizes.reduce(0, +) == most
+                {
                     return ChunkedBody.write(parts.body, sizes: sizes)
                 }
             }

@@ -120,27 +120,36 @@ struct HeaderLines: Sendable {
     ///
     /// - Parameter end: how other lines end.
     func rewrite(_ old: [UInt8], _ fields: [Field], end: [UInt8]) throws(EncodingError) -> [UInt8] {
-        var known = (lines(old.span.bytes) ?? []).map { OldLine($0, in: old) }
+        let known = (lines(old.span.bytes) ?? []).map { OldLine($0, in: old) }
+        // By name: where lines are that are not used yet, the first one last; and how the first is written.
+        var places: [String: [Int]] = [:]
+        var firstNames: [String: String] = [:]
+        for (place, line) in known.enumerated().reversed() {
+            places[line.key, default: []].append(place)
+            firstNames[line.key] = line.line.name
+        }
         var written: [(place: Int?, bytes: [UInt8])] = []
         for field in fields {
             let value = JSONValue(field.value)
             var values = [value]
             if case .array(let several) = value { values = several }
             // Lines of one name are shown with the name of the first.
-            let isRenamed = known.first { $0.key == field.name.lowercased() }?.line.name != field.name
+            let key = field.name.lowercased()
+            let isRenamed = firstNames[key] != field.name
             for value in values {
-                guard let place = known.firstIndex(where: { !$0.isUsed && $0.key == field.name.lowercased() }) else {
+                guard let place = places[key]?.popLast() else {
                     written.append((nil, try line(field.name, value) + end))
                     continue
                 }
-                known[place].isUsed = true
                 let name = isRenamed ? field.name : known[place].line.name
                 written.append((place, try line(name, value, like: known[place], in: old)))
             }
         }
         var names: Set<String> = []
         let order = known.map(\.key).filter { names.insert($0).inserted }
-        if known.allSatisfy(\.isUsed), written.count == known.count, order == fields.map({ $0.name.lowercased() }) {
+        if places.values.allSatisfy(\.isEmpty), written.count == known.count,
+            order == fields.map({ $0.name.lowercased() })
+        {
             written.sort { ($0.place ?? 0) < ($1.place ?? 0) }
         }
         return written.flatMap(\.bytes) + (ends.ending(old) ?? end)
@@ -150,15 +159,14 @@ struct HeaderLines: Sendable {
     private struct OldLine {
         let line: Line
         let value: FieldValue
-        var isUsed = false
+        /// The name by which lines are the same.
+        let key: String
 
         init(_ line: Line, in block: [UInt8]) {
             self.line = line
+            key = line.name.lowercased()
             value = line.value.map { WordLine.text(Array(block[$0]).span.bytes) } ?? .null
         }
-
-        /// The name by which lines are the same.
-        var key: String { line.name.lowercased() }
     }
 
     private func line(

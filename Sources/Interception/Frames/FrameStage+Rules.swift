@@ -233,7 +233,9 @@ extension FrameStage {
             fate.frames = fate.frames.map { _ in changed }
             report(index, seen, passed: changed.count * fate.frames.count, before: frame, after: changed, at: now)
         } catch {
-            report(index, seen, passed: frame.count, "not done: \(error)", at: now)
+            var reason = "\(error)"
+            if !format.secrets.isEmpty, let error = error as? EncodingError { reason = error.withoutValues }
+            report(index, seen, passed: frame.count, "not done: \(reason)", at: now)
         }
     }
 

@@ -103,7 +103,7 @@ extension TLSFault {
         if ["WRONG_VERSION_NUMBER", "HTTP_REQUEST", "HTTPS_PROXY_REQUEST"].contains(reason) {
             return "what it sent is not TLS"
         }
-        if reason == "NO_RENEGOTIATION" { return "it began a renegotiation, which the proxy does not take part in" }
+        if reason == "NO_RENEGOTIATION" { return "it requested a renegotiation, which the proxy does not support" }
         return reason.lowercased().split(separator: "_").joined(separator: " ")
     }
 

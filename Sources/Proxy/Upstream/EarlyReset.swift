@@ -97,15 +97,22 @@ extension EarlyReset.Connection {
         on loop: any EventLoop, initialize: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
         let (bytes, address) = (received(), address)
+        // Once there is a channel, the descriptor is the channel's.
+        let isTaken = NIOLoopBoundBox(false, eventLoop: loop)
         // Without half-closure: the end of what was received is not a FIN.
         return ClientBootstrap(group: loop)
             .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
+                isTaken.value = true
+                return channel.eventLoop.makeCompletedFuture {
                     try initialize(channel)
                     try channel.pipeline.syncOperations.addHandler(ResetPeer(address))
                 }
             }
             .withConnectedSocket(descriptor)
+            .flatMapErrorThrowing { error in
+                if !isTaken.value { close() }
+                throw error
+            }
             .map { channel in
                 if bytes.readableBytes > 0 {
                     channel.pipeline.fireChannelRead(bytes)

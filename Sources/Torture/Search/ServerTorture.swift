@@ -106,7 +106,7 @@ package struct ServerTorture {
                     )
                 case .different(let text):
                     report.notes.append(
-                        "not all answers are those of the recording, they are compared with one another: \(text)")
+                        "not all answers are those of the recording; all runs are compared with the baseline: \(text)")
                 case nil: break
                 }
                 if first.unanswered > 0 {

@@ -40,7 +40,8 @@ struct MatchedFrames {
         for (place, entry) in new.enumerated() where table.isUnordered(entry) {
             kinds[entry.kind, default: ([], [])].new.append(place)
         }
-        let chosen = kinds.values.filter { places in
+        // In the order of kinds: that of a dictionary is another one in each run.
+        let chosen = kinds.sorted { $0.key < $1.key }.map(\.value).filter { places in
             isFirst
                 == (places.old.contains { old[$0].isFirst } || places.new.contains { new[$0].isFirst })
         }

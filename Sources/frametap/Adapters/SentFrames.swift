@@ -61,7 +61,9 @@ struct SentFrames {
                 unbuilt += 1
             } catch let error as ReplayError where hasMissed {
                 // The answer that would have the value did not come.
-                warn(Self.message(error.description, name))
+                let text = "\(error.description); \(frames.count - place) not sent"
+                warn(Self.message(text, name))
+                if !isVaried { faults.append(Fault(kind: Fault.notSent, text: text)) }
                 break
             }
             guard let fault else { continue }

@@ -271,7 +271,9 @@ import Testing
             #expect(frames(legs.filter { $0.connection == leg }) == frames(played.trace), "leg \(leg)")
         }
         let tshark = try await Program.run(
-            "tshark", ["-r", wire, "-Y", "tls.app_data", "-T", "fields", "-e", "data.data"])
+            "tshark",
+            // A port may be another protocol's.
+            ["-o", "tcp.try_heuristic_first:TRUE", "-r", wire, "-Y", "tls.app_data", "-T", "fields", "-e", "data.data"])
         let lines = tshark.split(separator: "\n").filter { $0.contains("0a") }
         #expect(lines.count == 4, "\(tshark)")
     }
