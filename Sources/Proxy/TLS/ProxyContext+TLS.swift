@@ -78,8 +78,8 @@ extension ProxyContext {
         record.received(early)
         let wire = TLSWire(nil, contexts: tlsContexts(of: channel.eventLoop), relays: relays)
         wire.record = record
-        // A channel that is closed already reports no end.
-        guard channel.isActive, (try? channel.pipeline.syncOperations.addHandler(wire, position: .first)) != nil else {
+        // The client's channel may not be active yet: with a server nearby, the connection to it is faster.
+        guard (try? channel.pipeline.syncOperations.addHandler(wire, position: .first)) != nil else {
             record.closed()
             return nil
         }

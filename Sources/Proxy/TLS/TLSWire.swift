@@ -1,8 +1,8 @@
 import NIOCore
 import NIOSSL
 
-/// The lowest handler of a socket with TLS: sees its ciphertext, and ends the connection without TLS having a say. Where a connection may
-/// change to TLS, it is there from the beginning, if the ciphertext is recorded.
+/// The lowest handler of a socket with TLS: sees its ciphertext, and closes or resets the connection without going through TLS.
+/// Where a connection may change to TLS, it is there from the beginning, if the ciphertext is recorded.
 final class TLSWire: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -48,7 +48,11 @@ final class TLSWire: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.context = nil
+        // A channel that was closed before this was added reports no end.
+        noteEnd()
+    }
 
     /// Takes bytes that were read before TLS was there.
     ///
@@ -143,8 +147,12 @@ final class TLSWire: ChannelDuplexHandler {
     func willReset() { whenTaken { self.record?.reset() } }
 
     func channelInactive(context: ChannelHandlerContext) {
+        noteEnd()
+        context.fireChannelInactive()
+    }
+
+    private func noteEnd() {
         // A proxy that is being stopped says nothing about its connections' ends.
         if !relays.isStopping { whenTaken { self.record?.closed() } }
-        context.fireChannelInactive()
     }
 }
