@@ -182,4 +182,9 @@ package enum StreamNotice: Hashable, Sendable {
     case tlsFault(String)
     /// A segment during a pause of one side.
     case segment(SegmentNotice)
+
+    /// Whether it reports a segment during a pause, which only witnesses need.
+    package var isSegment: Bool {
+        if case .segment = self { true } else { false }
+    }
 }

@@ -4,19 +4,28 @@ import Testing
 
 /// `serve` and `connect` with `--replay`: what its options do, and which options it does not take.
 @Suite struct ReplayOptionsTests {
+    /// A server that calls the Python function `answer` with each line of each connection, and sends what that returns.
+    private static func server(_ answer: String) throws -> Program {
+        let listening = """
+            import json, secrets, socket, threading
+            def serve(connection):
+                with connection.makefile("rwb") as lines:
+                    for line in lines:
+                        lines.write(answer(line))
+                        lines.flush()
+            listener = socket.create_server(("127.0.0.1", 0))
+            print(listener.getsockname()[1], flush=True)
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+            """
+        return try Program("python3", ["-c", answer + "\n" + listening])
+    }
+
     /// Sends every line back, and prints it.
-    private static let server = """
-        import socket, threading
-        def serve(connection):
-            with connection.makefile("rwb") as lines:
-                for line in lines:
-                    print("got", line.decode().strip(), flush=True)
-                    lines.write(line)
-                    lines.flush()
-        listener = socket.create_server(("127.0.0.1", 0))
-        print(listener.getsockname()[1], flush=True)
-        while True:
-            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+    private static let echo = """
+        def answer(line):
+            print("got", line.decode().strip(), flush=True)
+            return line
         """
 
     /// What was recorded decrypted is encrypted again, and answers are decrypted.
@@ -31,7 +40,7 @@ import Testing
 
                 """.utf8), to: "sealed.yaml")
         let key = ["--key", "sealed=000102030405060708090a0b0c0d0e0f"]
-        let server = try Program("python3", ["-c", Self.server])
+        let server = try Self.server(Self.echo)
         let port = try await server.match(/(\d+)\n/)
         let trace = folder.path("trace.ndjson")
         let send = ["send", "--format", format, "--as", "ndjson"] + key
@@ -59,23 +68,15 @@ import Testing
 
     /// Gives everybody a token, and answers `attached` to who has one.
     private static let tokens = """
-        import json, secrets, socket, threading
         known = set()
-        def serve(connection):
-            with connection.makefile("rwb") as lines:
-                for line in lines:
-                    said = json.loads(line)
-                    if said["type"] == "login":
-                        answer = {"type": "token", "token": secrets.token_hex(8)}
-                        known.add(answer["token"])
-                    else:
-                        answer = {"type": "attached" if said["token"] in known else "denied"}
-                    lines.write(json.dumps(answer).encode() + b"\\n")
-                    lines.flush()
-        listener = socket.create_server(("127.0.0.1", 0))
-        print(listener.getsockname()[1], flush=True)
-        while True:
-            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        def answer(line):
+            said = json.loads(line)
+            if said["type"] == "login":
+                reply = {"type": "token", "token": secrets.token_hex(8)}
+                known.add(reply["token"])
+            else:
+                reply = {"type": "attached" if said["token"] in known else "denied"}
+            return json.dumps(reply).encode() + b"\\n"
         """
 
     /// A token that was given on one connection is the one that is sent on another.
@@ -118,7 +119,7 @@ import Testing
         add(2, "client", 3, "attach", #","token":"f00d""#)
         add(2, "server", 4, "attached")
         let trace = try folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "trace.ndjson")
-        let server = try Program("python3", ["-c", Self.tokens])
+        let server = try Self.server(Self.tokens)
         let port = try await server.match(/(\d+)\n/)
         let replayed = try Program(
             "frametap",

@@ -68,7 +68,7 @@ package final class FormatProbe {
 
     /// A probe for one direction, whose rule may be part of a conversation.
     ///
-    /// - Parameter upgrade: is told of the frames, one of which may ask for TLS; nil if none does.
+    /// - Parameter upgrade: receives the frames, one of which may request TLS; nil if the format has no upgrade.
     package init(
         _ trial: TrialSide, _ rule: SharedRule, direction: Direction, aligned: Bool, upgrade: TLSUpgradeWatch? = nil
     ) {

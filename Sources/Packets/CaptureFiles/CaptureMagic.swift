@@ -8,7 +8,7 @@ package enum CaptureMagic {
         [0x0a, 0x0d, 0x0d, 0x0a],
     ]
 
-    /// The first four bytes of a trace, `{"ev`, as a number: whoever has a trace may take it for what captures are.
+    /// The first four bytes of a trace, `{"ev`, as a number: a trace may be given in place of a capture.
     static let trace: UInt32 = 0x7b22_6576
 
     /// Whether a file that begins with these bytes is a capture, or a compressed file, which may be one.

@@ -493,10 +493,3 @@ extension ConnectionDecoder: MemoryHolder {
         output.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
     }
 }
-
-extension StreamNotice {
-    /// Whether it reports a segment during a pause, which only witnesses need.
-    fileprivate var isSegment: Bool {
-        if case .segment = self { true } else { false }
-    }
-}

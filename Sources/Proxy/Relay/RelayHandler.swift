@@ -216,8 +216,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         holdEarly(buffer)
     }
 
-    /// Ends the connection because of plaintext that may be an attacker's. It is not passed on, but recorded: whoever reads the
-    /// recording says what is wrong with it.
+    /// Ends the connection because of plaintext that an attacker may have injected. It is recorded and not forwarded; decoding the
+    /// recording reports it.
     private func refuse(_ plaintext: ByteBuffer) {
         if shared?.state.isOver == false { shared?.recording.received(plaintext, from: direction) }
         breakOff()

@@ -169,7 +169,7 @@ import Trace
     /// A format may be recognized only when the connection is over: then what was held is still TLS, and accounted for.
     @Test(arguments: [true, false]) func aLateRecognitionChangesToTLS(hasEnds: Bool) throws {
         let format = try FormatLoader.load(
-            Self.startTLS + "\ndetect: { evidence: many lines, frames: 100, alone: lines }\n", file: "starttls")
+            StartTLS.yaml + "\ndetect: { evidence: many lines, frames: 100, alone: lines }\n", file: "starttls")
         let talk: [(bytes: [UInt8], direction: Direction)] = [
             (Array("STARTTLS\n".utf8), .fromClient), (Array("220 go\n".utf8), .fromServer),
         ]
@@ -191,7 +191,7 @@ import Trace
 
     /// A refusal, plaintext between request and answer, and no TLS after an answer.
     @Test func whatIsNoUpgrade() throws {
-        let format = try FormatLoader.load(Self.startTLS, file: "starttls")
+        let format = try FormatLoader.load(StartTLS.yaml, file: "starttls")
         func lines(_ parts: (String, Direction)...) -> [TraceLine] {
             decode(parts.map { (Array($0.0.utf8), $0.1) }, format, nil)
         }
@@ -206,21 +206,13 @@ import Trace
         #expect(plain.contains { $0["kind"] == "tls-failed" }, "\(plain.map(\.text))")
     }
 
-    private static let startTLS = """
-        format: starttls
-        framing: { rule: delimiter, end: "\\n" }
-        body: text
-        frame: { type: [{ when: body.text == "STARTTLS", is: STARTTLS }, { is: line }] }
-        tls: { after: type == "STARTTLS" and from == client, answered: body.text startsWith "220" }
-        """
-
     /// Plaintext behind a request or an answer, a line or less, is found however it is cut, once; and TLS goes on.
     @Test(arguments: [
         ("STARTTLS\nevil\n", "220 go\n", 2), ("STARTTLS\nev", "220 go\n", 1), ("STARTTLS\n", "220 go\n250 evil\n", 1),
         ("STARTTLS\n", "220 go\n2", 1),
     ])
     func injectedPlaintextIsFound(request: String, answer: String, requests: Int) throws {
-        let format = try FormatLoader.load(Self.startTLS, file: "starttls")
+        let format = try FormatLoader.load(StartTLS.yaml, file: "starttls")
         let chunks = [
             (bytes: Array(request.utf8), direction: Direction.fromClient),
             (bytes: Array(answer.utf8), direction: .fromServer),
