@@ -63,7 +63,7 @@ package final class Decoder: StreamReceiver {
 
     /// Deadlines before `time` have passed.
     ///
-    /// To say so twice changes nothing, even if something earlier has become due in between, such as a deadline of bytes that
+    /// Repeating a time has no effect, even if something earlier has become due in between, such as a deadline of bytes that
     /// were held: batches do not repeat it, and the trace must be the same.
     package func advance(to time: Timestamp) {
         guard time != now else { return }

@@ -37,9 +37,9 @@ final class ChangedFrames {
         sides[direction].seen = max(sides[direction].seen, index + 1)
         guard isSecret else { return }
         sides[direction].secret.append(index)
-        if sides[direction].secret.count > Self.mostSecret {
-            sides[direction].forgotten = sides[direction].secret.removeFirst()
-        }
+        guard sides[direction].secret.count == 2 * Self.mostSecret else { return }
+        sides[direction].forgotten = sides[direction].secret[Self.mostSecret - 1]
+        sides[direction].secret.removeFirst(Self.mostSecret)
     }
 
     /// A rule did something.
@@ -65,21 +65,20 @@ final class ChangedFrames {
     func mayHide(_ frame: RawSpan, from direction: Direction) -> Bool {
         if sides[direction].isAny { return true }
         guard sides[direction].hasChanges else { return false }
-        for (start, change) in sides[direction].changed {
-            let count = min(start.count, frame.byteCount)
-            guard (0..<count).allSatisfy({ start[$0] == frame[byte: $0] }) else { continue }
-            let isWhole =
-                start.count < ActionReport.mostBytes
-                ? frame.byteCount == start.count : change.passed.isMultiple(of: frame.byteCount)
-            guard isWhole else {
-                loseTrack(of: direction)
-                return true
-            }
+        // A whole frame comes first: another changed one may be its beginning.
+        let start = frame.copied(0..<min(frame.byteCount, ActionReport.mostBytes))
+        if let change = sides[direction].changed[start],
+            start.count < ActionReport.mostBytes || change.passed.isMultiple(of: frame.byteCount)
+        {
             // Others may be copies of it.
             if !change.isSecret { sides[direction].changed[start] = nil }
             return change.isSecret
         }
-        return false
+        let isPart = sides[direction].changed.keys.contains { known in
+            (0..<min(known.count, start.count)).allSatisfy { known[$0] == start[$0] }
+        }
+        if isPart { loseTrack(of: direction) }
+        return isPart
     }
 
     /// Something was passed on that is no frame.

@@ -9,7 +9,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     private let output: TraceOutput
     private let connection: TracedConnection
     private var plan: FormatPlan?
-    /// How each direction is framed, once something follows from its bytes; nil while the format is unknown. Who needs it in any case
+    /// How each direction is framed, once something follows from its bytes; nil while the format is unknown. Code that needs it in any case
     /// calls `decide` or `side` first; a direction whose frames end by pauses has it from its first byte.
     @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)

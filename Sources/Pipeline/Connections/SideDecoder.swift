@@ -226,11 +226,11 @@ extension SideDecoder: FrameReceiver {
         var traced = TracedFrame(info: frame, shape: shape, direction: direction, isHeartbeat: pick.isHeartbeat)
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
-        if let changed { compare(&traced, content, raw, with: changed) }
         if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
-        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 {
+        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 || changed != nil && connection.leg == .in {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
+        if let changed { compare(&traced, content, raw, with: changed) }
         if plan.analysesSeeAll || pick.isHeartbeat || pick.isPaired || pick.hasNewFault {
             analyse(traced, content, pick)
         }

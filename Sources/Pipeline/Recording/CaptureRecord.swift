@@ -128,7 +128,7 @@ package final class CaptureRecord {
         let lost = output.discarded - discarded
         discarded += lost
         if lost > 0 {
-            // So are the statistics of the file before: those of this one include them.
+            // The statistics of the previous file were not written either: those of this file include them.
             unreported += UInt64(lost)
             omitted = (omitted ?? 0) + UInt64(lost)
         } else {
