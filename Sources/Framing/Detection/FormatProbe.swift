@@ -200,6 +200,8 @@ package final class FormatProbe {
 
         func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
             if let upgrade {
+                // What follows is no evidence, however it is cut.
+                if upgrade.isAgreed { return }
                 trial.format.withContent(of: bytes, frame.partsAtHand) { content, shape in
                     upgrade.take(frame, content: content, shape: shape, from: direction, trial.format)
                 }
@@ -234,6 +236,7 @@ package final class FormatProbe {
         }
 
         func unframed(_ run: UnframedRun, from direction: Direction) {
+            if upgrade?.isAgreed == true { return }
             row = 0
             if run.reason != .incomplete, run.reason != .afterGap { foreign += run.bytes.count }
         }

@@ -75,7 +75,7 @@ final class Candidate {
     /// Where the conversation changes to TLS; nil if its format has no such place.
     private let upgrade: TLSUpgradeWatch?
     /// Whether it has changed to TLS: what follows is no evidence.
-    @exclusivity(unchecked) private var isUpgraded = false
+    private var isUpgraded: Bool { upgrade?.isAgreed == true }
     /// Whether the streams' first bytes were seen.
     private let seesStart: Bool
     /// Whether the streams' first bytes were seen, or are not needed.
@@ -128,7 +128,6 @@ final class Candidate {
             probe.receive(bytes.extracting(start..<start + count))
             start += count
         }
-        isUpgraded = upgrade.isAgreed
     }
 
     /// How many of the next bytes may be passed at once so that the verdict changes with the last of them, if it does; at least 1.
