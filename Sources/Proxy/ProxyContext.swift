@@ -144,14 +144,17 @@ final class ProxyContext: Sendable {
     /// The address of a server; the first Unix socket has port 1, the second one 2.
     func endpoint(ofServer channel: any Channel, at place: Place) -> Endpoint {
         if case .unix(let path) = place { return endpoint(ofUnixServer: path) }
-        let reset =
-            channel.remoteAddress == nil ? try? channel.pipeline.syncOperations.handler(type: ResetPeer.self) : nil
-        return Endpoint(channel.remoteAddress ?? reset?.address).unmapped
+        return Endpoint(remoteAddress(of: channel)).unmapped
+    }
+
+    /// The address of a socket's other end, even if that has reset the connection.
+    private func remoteAddress(of channel: any Channel) -> SocketAddress? {
+        channel.remoteAddress ?? (try? channel.pipeline.syncOperations.handler(type: ResetPeer.self))?.address
     }
 
     /// Both ends of a socket, the one that connected first. For a Unix socket, the port of that one is a counter.
     func ends(of channel: any Channel, on leg: TLSRequest.Leg) -> (client: Endpoint, server: Endpoint) {
-        let (near, far) = (channel.localAddress, channel.remoteAddress)
+        let (near, far) = (channel.localAddress, remoteAddress(of: channel))
         let server = leg == .client ? near : far
         if case .unixDomainSocket? = server {
             return (endpointOfUnixClient(), endpoint(ofUnixServer: server?.pathname ?? ""))

@@ -65,19 +65,6 @@ import Trace
         #expect(losses.dropped == RecordingQueue.Loss(bytes: 36_000, chunks: 4) && losses.connections == 1)
     }
 
-    /// The number of packets that a capture reports as missing.
-    private struct Drops: PacketReceiver {
-        var inPackets: UInt64 = 0
-        var statistics = CaptureDrops()
-
-        mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
-            inPackets += packet.droppedBefore(in: options)
-            return .taken
-        }
-        mutating func dropped(_ drops: CaptureDrops) { statistics = drops }
-        mutating func captured(until time: Timestamp) {}
-    }
-
     @Test func theCaptureCountsWhatItLacks() throws {
         let (_, capture, losses) = try record(limit: 20_000) { queue, batch in
             let number = queue.open(client: client, server: server)
@@ -89,7 +76,7 @@ import Trace
             batch()
         }
         var reader = CaptureReader(CaptureBytes(capture))
-        var drops = Drops()
+        var drops = ReportedDrops()
         try reader.read(to: &drops)
         // Four chunks, two of the other connection, and that connection itself.
         #expect(drops.statistics.byInterface == 7 && drops.statistics.bySystem == 0)

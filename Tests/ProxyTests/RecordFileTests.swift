@@ -258,6 +258,10 @@ import Trace
         append(2)
         capture.finish(at: start)
         #expect(counts()[Skipped.droppedByInterface.rawValue] == lost, "seed \(seed): \(counts())")
+        var reader = CaptureReader(CaptureBytes(try files.bytes("a-0002.pcapng")))
+        var drops = ReportedDrops()
+        try reader.read(to: &drops)
+        #expect(drops.inPackets == UInt64(lost), "seed \(seed)")
     }
 
     /// Writing to a file that this process has open fails from now on.
@@ -299,7 +303,7 @@ import Trace
         try await end(program)
         try expectSame(["a.pcapng"], ["a.ndjson"])
         #expect(files.text("a.ndjson").contains("before") && files.text("a.ndjson").contains("afterwards"))
-        // Whoever comes later may have them.
+        // A later process may have them.
         let next = try await proxy()
         try await end(next)
         #expect(!files.text("a.ndjson").contains("before"))

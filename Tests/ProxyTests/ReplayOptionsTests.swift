@@ -66,7 +66,7 @@ import Testing
         #expect(try await serving.exitStatus() == 0, "\(serving.errors)")
     }
 
-    /// Gives everybody a token, and answers `attached` to who has one.
+    /// Issues a token at each login, and answers `attached` to a token that it has issued.
     private static let tokens = """
         known = set()
         def answer(line):
@@ -144,7 +144,7 @@ import Testing
         #expect(try await refused.exitStatus() == 64)
         let reason = "is for the reference peers; --replay plays the recording as it is"
         #expect(refused.errors.contains("Error: \(arguments[3]) \(reason)"), "\(refused.errors)")
-        // An option that does not exist is what is said first.
+        // An unknown option is reported first.
         let unknown = try Program("frametap", arguments + ["--replay", "/nowhere", "--nonsense"])
         #expect(try await unknown.exitStatus() == 64)
         #expect(unknown.errors.contains("--nonsense"), "\(unknown.errors)")

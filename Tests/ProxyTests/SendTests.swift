@@ -147,7 +147,7 @@ import Testing
         #expect(some.errors.contains("connection 1: body.hex is \"zz\"; expected pairs"), "\(some.errors)")
         #expect(try traceLines(some.output).count { $0.event == "frame" } == 2)
         let later = try await send(["--as", "junit", #"{"body":{"json":{"do":"x"}}}"#, #"{"body":{"json":"${no}"}}"#])
-        #expect(later.status == 2 && later.output.contains("failures=\"1\""), "what was said is shown: \(later.output)")
+        #expect(later.status == 2 && later.output.contains("failures=\"1\""), "what was exchanged: \(later.output)")
         let timeless = try await send(["--timeout", "0", "{}"])
         #expect(timeless.status == 64 && timeless.errors.contains("--timeout: expected more than 0"))
     }

@@ -4,13 +4,17 @@ import Testing
 
 /// `frametap proxy` is stopped while its recorder is behind.
 @Suite struct StoppingTests {
-    private let folder: Folder
-    private let traffic: Traffic
-    private let proxy: Program
-    private let reader: Program
     private static let frames = 4_000
 
-    /// Reads a pipe in pieces, with a pause after each, once it is told to.
+    private let folder: Folder
+    private let traffic: Traffic
+
+    init() async throws {
+        folder = try Folder()
+        traffic = try await Traffic()
+    }
+
+    /// Reads a pipe in pieces, with a pause after each, from the first line on its standard input on.
     private static let slowReader = """
         import sys, time
         with open(sys.argv[1], "rb", buffering=0) as pipe:
@@ -21,13 +25,11 @@ import Testing
         """
 
     /// A proxy whose recorder waits for the reader of its trace, which has read nothing yet.
-    private init(pause: String) async throws {
-        folder = try Folder()
-        traffic = try await Traffic()
+    private func stalled(pause: String) async throws -> (proxy: Program, reader: Program) {
         let pipe = folder.path("trace")
         try #require(mkfifo(pipe, 0o600) == 0)
-        reader = try Program("python3", ["-c", Self.slowReader, pipe, pause])
-        proxy = try Program(
+        let reader = try Program("python3", ["-c", Self.slowReader, pipe, pause])
+        let proxy = try Program(
             "frametap",
             [
                 "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(traffic.server)", "--format", Traffic.format,
@@ -38,12 +40,13 @@ import Testing
         try await traffic.connect(to: number)
         // More than pipes hold.
         try await traffic.send(String(repeating: "y", count: 999), count: Self.frames)
+        return (proxy, reader)
     }
-
-    init() async throws { try await self.init(pause: "0.001") }
 
     /// Whatever passed is in the trace, even if its reader takes longer than one that has stopped is waited for.
     @Test func aSlowReaderGetsEverything() async throws {
+        // In all it takes several times as long as a reader that does nothing.
+        let (proxy, reader) = try await stalled(pause: "0.004")
         try reader.send("")
         proxy.signal(SIGTERM)
         #expect(try await proxy.exitStatus() == 0, "\(proxy.errors)")
@@ -55,12 +58,12 @@ import Testing
     }
 
     @Test(arguments: [SIGINT, SIGTERM]) func aSecondSignalEndsAtOnce(_ signal: Int32) async throws {
-        let slow = try await StoppingTests(pause: "0.02")
-        try slow.reader.send("")
-        slow.proxy.signal(SIGTERM)
-        _ = try await slow.proxy.match(/(a second signal ends at once), and loses the rest/, inErrors: true)
-        slow.proxy.signal(signal)
-        #expect(try await slow.proxy.exitStatus() == -signal, "\(slow.proxy.errors)")
+        let (proxy, reader) = try await stalled(pause: "0.02")
+        try reader.send("")
+        proxy.signal(SIGTERM)
+        _ = try await proxy.match(/(a second signal ends at once), and loses the rest/, inErrors: true)
+        proxy.signal(signal)
+        #expect(try await proxy.exitStatus() == -signal, "\(proxy.errors)")
     }
 
     @Test func aSecondSignalEndsWaitingForConnections() async throws {

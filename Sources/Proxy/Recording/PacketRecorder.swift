@@ -184,7 +184,7 @@ extension CloseReason {
     /// Why the proxy ended a connection, in words.
     fileprivate var cause: String {
         switch self {
-        case .timeout: "nothing was said for too long"
+        case .timeout: "no data was sent for too long"
         case .rule: "a rule or a command did it"
         case .tlsFailed: "its TLS could not begin, or broke"
         case .fin, .reset, .evicted, .endOfInput, .connectFailed, .refusedByLimit: rawValue

@@ -1,3 +1,4 @@
+import Framing
 import Interception
 import NIOCore
 import Streams
@@ -208,7 +209,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func takeTLS(_ buffer: ByteBuffer, _ upgrade: RelayUpgrade) {
         if direction == .fromClient { return upgrade.receive(buffer) }
         guard tls != nil else {
-            if buffer.readableBytesView.first == 22 {
+            if buffer.withUnsafeReadableBytes({ TLSUpgradeWatch.mayBeginTLS($0.bytes) }) {
                 shared?.recording.noticed(.tlsFault("the server began TLS before the client"), from: direction)
             }
             return refuse(buffer)

@@ -7,8 +7,8 @@ final class UpgradeFraming {
     enum Part: Equatable {
         /// This many bytes are plaintext.
         case plaintext(Int)
-        /// This many bytes are plaintext, some of which is where TLS has to come.
-        case injected(Int)
+        /// The rest begins with plaintext, some of which is where TLS has to begin.
+        case injected
         /// The rest is TLS.
         case tls
     }
@@ -40,7 +40,8 @@ final class UpgradeFraming {
             framers[direction].receive(
                 rest.extracting(0..<count), at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: receiver)
             watch.took(rest, held: framers[direction].heldBytes, from: direction)
-            parts.append(watch.fault == nil ? .plaintext(count) : .injected(count))
+            if watch.fault != nil { return parts + [.injected] }
+            parts.append(.plaintext(count))
             start += count
         }
         return parts

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Such a channel fails to connect, and closes its socket together with what was received. So the socket has a second descriptor
 /// meanwhile, from which that is read; the connection is then one that the server has reset.
-final class EarlyReset: ChannelOutboundHandler {
+final class EarlyReset: ChannelOutboundHandler, RemovableChannelHandler {
     typealias OutboundIn = ByteBuffer
 
     /// A connection that was reset.
@@ -48,10 +48,13 @@ final class EarlyReset: ChannelOutboundHandler {
     func connect(context: ChannelHandlerContext, to address: SocketAddress, promise: EventLoopPromise<Void>?) {
         let promise = promise ?? context.eventLoop.makePromise(of: Void.self)
         let descriptor = Self.copyDescriptor(of: context)
-        context.connect(to: address, promise: promise)
-        guard let descriptor else { return }
         let found = found
         promise.futureResult.assumeIsolated().whenComplete { result in
+            // What is relayed need not pass through here.
+            if case .success = result {
+                context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+            }
+            guard let descriptor else { return }
             Self.count.subtract(1, ordering: .relaxed)
             if case .failure(let error) = result, Self.isReset(error),
                 found.keep(Connection(descriptor: descriptor, address: address))
@@ -60,6 +63,7 @@ final class EarlyReset: ChannelOutboundHandler {
             }
             Platform.close(descriptor)
         }
+        context.connect(to: address, promise: promise)
     }
 
     private static func copyDescriptor(of context: ChannelHandlerContext) -> CInt? {

@@ -217,7 +217,7 @@ import Testing
         #expect(closed["reason"] == "tls-failed" && closed["by"] == "client", "\(closed.text)")
     }
 
-    /// A server whose certificate is not accepted: the client is not served, and told by an alert.
+    /// A server whose certificate is not accepted: the client gets an alert.
     @Test(arguments: [
         ([], "it was issued by an unknown authority (CN=Test CA)"),
         (["name-other.example"], "it is not for other.example, but for localhost, chat.example.com"),

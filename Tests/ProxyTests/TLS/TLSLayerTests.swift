@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// Errors are told in words, without the library's names.
+    /// Errors are reported in words, without the library's names.
     @Test func errorsAreWords() {
         for (error, text) in [
             (NIOSSLError.handshakeFailed(.syscallError), "the handshake with the server failed: syscall error"),
