@@ -67,6 +67,24 @@ package struct ByteRoom {
         count &+= Swift.min(first, 8)
     }
 
+    /// Puts spaces after the others. There must be room for 8 more.
+    @inlinable
+    @inline(__always)
+    package mutating func put(spaces: Int) {
+        precondition(spaces >= 0 && free >= spaces &+ 8, "no room for these spaces")
+        let end = count &+ spaces
+        while count < end { put(first: 8, of: 0x2020_2020_2020_2020) }
+        count = end
+    }
+
+    /// Uses the bytes that were put after the first `count`.
+    @inlinable
+    @inline(__always)
+    package func withBytes<Result>(from count: Int, _ use: (RawSpan) -> Result) -> Result {
+        precondition(count >= 0 && count <= self.count, "fewer bytes are filled")
+        return use(UnsafeRawBufferPointer(start: start + count, count: self.count - count).bytes)
+    }
+
     /// How many bytes `put(first:ofWide:at:)` reads and writes.
     @inlinable
     package static var wide: Int { 16 }

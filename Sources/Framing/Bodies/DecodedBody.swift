@@ -120,15 +120,15 @@ package struct DecodedBody: Sendable, Hashable {
                     || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte || byte == UInt8(ascii: "_")
             }
             guard isPlain, !name.isEmpty else { return true }
-            var end = name.count + 1
-            while end + 1 < json.byteCount {
-                if json[unchecked: end] == UInt8(ascii: "\""), json[unchecked: end + 1] == UInt8(ascii: ":"),
-                    json[unchecked: end - name.count - 1] == UInt8(ascii: "\""),
-                    name.indices.allSatisfy({ json[unchecked: end - name.count + $0] == name[$0] })
+            var colon = name.count + 2
+            while let next = json.firstIndex(of: UInt8(ascii: ":"), from: colon) {
+                let end = next - 1
+                if json[byte: end] == UInt8(ascii: "\""), json[byte: end - name.count - 1] == UInt8(ascii: "\""),
+                    name.indices.allSatisfy({ json[byte: end - name.count + $0] == name[$0] })
                 {
                     return true
                 }
-                end += 1
+                colon = next + 1
             }
             return false
         }

@@ -29,6 +29,13 @@ extension FrameKinds {
         return PlainProtobuf.room(for: byteCount)
     }
 
+    /// The parts to redact of the body of a frame of which nothing else has to be; nil if something else may have to.
+    package func secretsOfBody(_ kind: Int?) -> [[String]]? {
+        if hidesNothing(kind) { return [] }
+        guard let kind, let secrets = kinds[kind].secrets, secrets.fields.isEmpty else { return nil }
+        return secrets.body
+    }
+
     /// Writes the body of a frame without secrets as JSON, if it is a Protobuf message that needs no decoder.
     ///
     /// - Parameter room: as much as `roomForMessage` returned.

@@ -1,3 +1,5 @@
+import Streams
+
 /// Text from the network, made safe for a terminal.
 package enum PrintableText {
     /// How many combining marks one character may have. More would extend into adjacent lines.
@@ -37,5 +39,26 @@ package enum PrintableText {
         case .format: return scalar == "\u{200d}" ? scalar : "�"
         default: return scalar
         }
+    }
+}
+
+extension RawSpan {
+    /// Whether the bytes are ASCII without control characters, which is decided eight bytes at a time.
+    var isPrintableASCII: Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        var others: UInt64 = 0
+        // Sets the top bit of each byte that is not; a carry from it may set that of the next byte, too.
+        func look(at word: UInt64) { others |= word | (word &- ones &* 0x20) | (word &+ ones) }
+        var at = 0
+        while byteCount &- at >= 8 {
+            look(at: unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self))
+            at &+= 8
+        }
+        // Each of the rest among spaces.
+        while at < byteCount {
+            look(at: 0x2020_2020_2020_2000 | UInt64(self[unchecked: at]))
+            at &+= 1
+        }
+        return others & tops == 0
     }
 }

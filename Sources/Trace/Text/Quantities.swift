@@ -1,3 +1,4 @@
+import Framing
 import Streams
 
 /// Numbers for display.
@@ -13,9 +14,12 @@ package enum Quantities {
         return text
     }
 
-    /// The same, added to a piece of a line.
-    static func grouped(_ value: Int, into piece: inout TextPiece) {
-        if (0..<1_000).contains(value) { piece.put(value) } else { piece.put(grouped(value)) }
+    /// The same, for a number that is not negative.
+    static func grouped(_ value: Int, into room: inout ByteRoom) {
+        guard value >= 1_000 else { return JSONOutput.integer(value, into: &room) }
+        grouped(value / 1_000, into: &room)
+        room.put(",")
+        room.put(first: 3, of: JSONOutput.digits(of: UInt32(value % 1_000), least: 3).text)
     }
 
     /// `812 B`, `48.9 kB`, `1.2 GB`: decimal units, one decimal digit.

@@ -40,13 +40,6 @@ struct TextPiece {
         width += text.utf8CodeUnitCount
     }
 
-    /// Adds a number.
-    mutating func put(_ number: Int) {
-        let start = bytes.count
-        JSONOutput.integer(Int64(number), into: &bytes)
-        width += bytes.count - start
-    }
-
     /// Adds two hex digits.
     mutating func put(hex byte: UInt8) {
         JSONOutput.hex(byte, into: &bytes)
@@ -65,16 +58,5 @@ struct TextPiece {
         } else {
             put(PrintableText.of(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }, columns: columns))
         }
-    }
-}
-
-extension RawSpan {
-    /// Whether the bytes are ASCII without control characters.
-    fileprivate var isPrintableASCII: Bool {
-        for offset in 0..<byteCount {
-            let byte = self[unchecked: offset]
-            if byte < 0x20 || byte > 0x7e { return false }
-        }
-        return true
     }
 }

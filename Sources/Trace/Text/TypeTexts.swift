@@ -4,8 +4,14 @@ import Framing
 struct TypeTexts {
     private var known: [(kinds: FrameKinds, texts: [TextPiece])] = []
 
-    /// The text for a kind of frames.
-    mutating func text(of kind: Int, in kinds: FrameKinds, columns: Int) -> TextPiece {
+    /// Uses the text for a kind of frames.
+    @inline(__always)
+    mutating func withText(of kind: Int, in kinds: FrameKinds, columns: Int, _ use: (borrowing TextPiece) -> Void) {
+        let place = place(of: kind, in: kinds, columns)
+        use(known[place].texts[kind])
+    }
+
+    private mutating func place(of kind: Int, in kinds: FrameKinds, _ columns: Int) -> Int {
         var place = 0
         while place < known.count, known[place].kinds !== kinds { place += 1 }
         if place == known.count {
@@ -18,6 +24,6 @@ struct TypeTexts {
             let type = kinds.kinds[known[place].texts.count].type ?? "-"
             known[place].texts.append(TextPiece(PrintableText.of(type, columns: columns)))
         }
-        return known[place].texts[kind]
+        return place
     }
 }

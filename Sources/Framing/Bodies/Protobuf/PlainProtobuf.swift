@@ -11,8 +11,10 @@ enum PlainProtobuf {
         case unknown
     }
 
-    /// No longer messages, and no deeper ones, are tried.
-    private static let (longest, deepest) = (8_192, 8)
+    /// No longer messages are tried.
+    private static let longest = 8_192
+    /// No deeper ones are.
+    private static let deepest = 8
 
     /// How much room a message of `byteCount` bytes needs: its JSON has at most six bytes for each of them, and a text is written only
     /// where there is room for all of it to be escaped.
