@@ -117,7 +117,7 @@ enum SizedValue: Sendable, Equatable {
     /// The bytes of a value; nil if it has none. A number takes as many as it needs.
     func bytes(of value: JSONValue) -> [UInt8]? {
         switch self {
-        case .text: return value.plainText.map { Array($0.utf8) } ?? value["hex"]?.field?.rawBytes
+        case .text: return value.plainText.map { Array($0.utf8) } ?? value.hexBytes
         case .bytes: return value.field?.rawBytes
         case .unsigned(let order), .signed(let order):
             guard case .number? = Optional(value), let number = value.field else { return value.field?.rawBytes }

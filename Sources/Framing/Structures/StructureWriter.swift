@@ -57,7 +57,10 @@ struct StructureWriter {
             let sizes = StructureSizes(structure: structure, items: items, scope: scope)
             sizes.set(size, to: count, &members)
             if let value = sizes.value(of: size, members), value != count {
-                throw EncodingError("\(size) is \(value), and \(count) is needed: no field can say that")
+                let reason = "no field can say that"
+                throw EncodingError(
+                    "\(size) is \(value), and \(count) is needed: \(reason)",
+                    withoutValues: "\(size) is another number than is needed: \(reason)")
             }
         }
         var bytes: [UInt8] = []
