@@ -89,7 +89,7 @@ package struct StructuredHead: Head {
 
     /// The header with these values, for a body of this size.
     ///
-    /// - Parameter old: the header that is written anew.
+    /// - Parameter old: the header that is rewritten.
     func write(_ given: [Field], body: Int, like old: WrittenStructure? = nil) throws(EncodingError) -> [UInt8] {
         // The case that holds says which fields have the body's size; if it allows none, another one may.
         let sizes = bodies.compactMap { extent -> Expression? in

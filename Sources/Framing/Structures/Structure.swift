@@ -56,7 +56,7 @@ struct Structure: Sendable {
         /// The items of a sequence, as an object.
         case group(Int)
         /// The items of a sequence several times, as a list.
-        case repeated(Int, Turns)
+        case repeated(Int, Iterations)
         /// The items of the first of several sequences whose first item fits, as an object.
         case choice([Int])
         /// A body of its own, decoded as the value: JSON in a payload.
@@ -74,7 +74,7 @@ struct Structure: Sendable {
     }
 
     /// How often a sequence repeats.
-    enum Turns: Sendable {
+    enum Iterations: Sendable {
         /// This often.
         case count(Expression)
         /// As often as the number before it says.

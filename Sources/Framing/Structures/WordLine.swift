@@ -129,7 +129,7 @@ struct WordLine: Sendable {
 
     /// The line of these values, without its end.
     ///
-    /// - Parameter old: the line that is written anew: words that are the same, and what is between words, keep their bytes.
+    /// - Parameter old: the line that is rewritten: words that are the same, and what is between words, keep their bytes.
     func write(
         like old: ArraySlice<UInt8>? = nil, _ value: (String) -> FieldValue?
     ) throws(EncodingError) -> [UInt8] {
