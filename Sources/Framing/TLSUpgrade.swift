@@ -3,7 +3,7 @@ import Streams
 
 /// Where conversations of a format change to TLS (`tls:` in a format file), as after STARTTLS.
 package struct TLSUpgrade: Sendable {
-    /// The frame that asks for it.
+    /// The frame that requests TLS.
     package var after: Expression
     /// The other side's next frame, if it must agree; nil: TLS begins in both directions after the request.
     package var answered: Expression?
@@ -23,7 +23,7 @@ package final class TLSUpgradeWatch {
     private let upgrade: TLSUpgrade
     private var state = State.plaintext
 
-    /// A connection that has not asked for TLS.
+    /// A connection on which nobody has requested TLS.
     package init(_ upgrade: TLSUpgrade) { self.upgrade = upgrade }
 
     /// Whether TLS begins with the next byte of each direction.
@@ -32,8 +32,9 @@ package final class TLSUpgradeWatch {
     /// What is wrong, if there was plaintext where TLS has to come: it may be an attacker's.
     package private(set) var fault: String?
 
-    /// A direction goes on with these bytes. Returns whether they are TLS: the client begins, so that a server that goes on with
-    /// plaintext does not.
+    /// Whether the next bytes of a direction, which were not framed yet, begin TLS. Once TLS is agreed, whatever a client sends
+    /// counts as TLS, since it begins the handshake; a server's bytes do only if they look like it. Plaintext where TLS has to
+    /// come is a `fault`.
     package func beginsTLS(_ bytes: RawSpan, from direction: Direction) -> Bool {
         let isPlain = !Self.mayBeginTLS(bytes)
         switch state {
@@ -48,9 +49,12 @@ package final class TLSUpgradeWatch {
         }
     }
 
-    /// A direction has gone on with these bytes, which were framed.
+    /// Notes the `fault` of bytes that were framed after a request for TLS, and left the beginning of another frame behind. Whole
+    /// frames are noted by `take`.
     ///
-    /// - Parameter held: how many bytes are the beginning of another frame.
+    /// - Parameters:
+    ///   - bytes: what the direction went on with.
+    ///   - held: how many bytes of an incomplete frame are held; 0 if none are.
     package func took(_ bytes: RawSpan, held: Int, from direction: Direction) {
         guard held > 0, !Self.mayBeginTLS(bytes) else { return }
         switch state {

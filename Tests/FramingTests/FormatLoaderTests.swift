@@ -144,6 +144,26 @@ import Testing
         #expect(said.contains { $0.contains(part) }, "\(said)")
     }
 
+    /// A file is checked with the values of `detect.alsoWith`, too.
+    @Test func aVariantIsChecked() throws {
+        func load(_ order: String) throws {
+            _ = try FormatLoader.loadWithWarnings(
+                """
+                format: x
+                parameters: { order: big }
+                byteOrder: $order
+                detect: { evidence: e, alsoWith: { order: \(order) } }
+                header: [{ n: u16 }]
+                framing: { rule: length-field, field: n }
+                """, file: "mine.yaml")
+        }
+        try load("little")
+        let error = #expect(throws: FormatFileError.self) { try load("litle") }
+        let said = "\(try #require(error))"
+        #expect(
+            said.hasPrefix("mine.yaml:3:12: byteOrder is litle") && said.hasSuffix("(with detect.alsoWith)"), "\(said)")
+    }
+
     /// What nearly is a form of a body is refused, since no frame would have it; other names are those of members.
     @Test(arguments: [
         ("jsn.a", true), ("josn.a.b", true), ("protobuff.1", true), ("field.a", true), ("json.field.a", false),

@@ -33,6 +33,13 @@ import Testing
         #expect(throws: EncodingError.self) { try encode(#"{"type":"nope",\#(body)}"#, format) }
     }
 
+    @Test(arguments: [#""inn""#, "1", "null"]) func aLegThatDoesNotExistIsRefused(leg: String) throws {
+        let format = try FormatLoader.load(Self.sized, file: "sized.yaml")
+        for leg in ["in", "out"] { #expect(try encode(#"{"leg":"\#(leg)"}"#, format) == [0, 0, 0]) }
+        let error = #expect(throws: EncodingError.self) { try encode(#"{"leg":\#(leg)}"#, format) }
+        #expect(error?.description == "leg is \(leg); expected in or out")
+    }
+
     @Test func aHeadOfJSONGetsItsType() throws {
         let format = try FormatLoader.load(try #require(BuiltInFormats.yaml(of: "im-json")), file: "im-json.yaml")
         let typed = try encode(#"{"type":"txt","body":{"text":"Hi"}}"#, format)

@@ -1,6 +1,6 @@
 /// A format whose conversations change to TLS.
 package enum StartTLS {
-    /// Its YAML: lines, of which the client's `STARTTLS` asks for TLS, and an answer that begins with 220 agrees.
+    /// Its YAML: lines, of which the client's `STARTTLS` requests TLS, and an answer that begins with 220 agrees.
     package static let yaml = """
         format: starttls
         framing: { rule: delimiter, end: "\\n" }

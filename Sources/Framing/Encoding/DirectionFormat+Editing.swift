@@ -59,6 +59,9 @@ extension FrameLayout {
     ///
     /// - Parameter old: the frame's parts with the new body, and its fields.
     fileprivate func rewrite(_ old: FrameParts, _ changes: [Field]) throws(EncodingError) -> [UInt8] {
+        if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
+            throw EncodingError("\(shown.name) holds state from earlier frames, and is not part of this one")
+        }
         let (frame, read) = try verified(changes, changes) { changes throws(EncodingError) in
             var parts = old
             if let head { parts.head = try head.edit(old.head, changes, body: old.body.count) } else { parts.head = [] }
@@ -69,7 +72,7 @@ extension FrameLayout {
         }
         for change in changes where isVerified(change.name) {
             guard let value = read.last(where: { $0.name == change.name })?.value,
-                JSONValue(change.value).contradicts(JSONValue(value))
+                JSONValue(change.value).contradicts(JSONValue(value), change.name, stands)
             else { continue }
             let isConstant = headerFields.compactMap { $0.isConstant(change.name) }
             if !isConstant.isEmpty, isConstant.allSatisfy({ $0 }) {
@@ -80,23 +83,43 @@ extension FrameLayout {
                 "\(change.name) would be \(value.shortDescription), \(reason)",
                 withoutValues: "\(change.name) would be another value, \(reason)")
         }
-        if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
-            throw EncodingError("\(shown.name) holds state from earlier frames, and is not part of this one")
-        }
         return frame
     }
 
-    /// The fields whose bytes alone determine their size.
+    /// The outermost fields of head and trailer.
     fileprivate var headerFields: [HeaderField] {
         ((head as? BinaryHead)?.fields ?? []) + ((head as? StructuredHead)?.structure.fields ?? [])
             + (trailer?.fields ?? [])
     }
+
+    /// Whether a text stands for a value of a field or of named bits: it is the value's name, or is written in the same way. If no
+    /// field is called so, as in a list of values, any may be meant.
+    private func stands(_ text: String, for value: FieldValue, in name: String) -> Bool {
+        var fields = ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])
+        for sequence in (head as? StructuredHead)?.structure.sequences ?? [] {
+            for case .field(let field) in sequence.items.map(\.content) { fields.append(field) }
+        }
+        let own = fields.filter { field in field.name == name || field.bits.contains { $0.name == name } }
+        return (own.isEmpty ? fields : own).contains { field in
+            if field.names[value] == text { return true }
+            if field.bits.contains(where: { $0.name == name && $0.names[value] == text }) { return true }
+            guard let written = try? BinaryHead.encode(.text(text), as: field) else { return false }
+            return (try? BinaryHead.encode(value, as: field)) == written
+        }
+    }
 }
 
 extension JSONValue {
-    /// Whether a value that was asked for is certainly not this one. A name and its number, or bytes and their digits, may be the
+    /// Whether a value that was asked for is certainly not this one. A name and its value, or bytes and their digits, may be the
     /// same.
-    fileprivate func contradicts(_ read: JSONValue) -> Bool {
+    ///
+    /// - Parameters:
+    ///   - field: the name of the field, or of the member of an object.
+    ///   - stands: whether a text stands for a value of a field.
+    fileprivate func contradicts(
+        _ read: JSONValue, _ field: String, _ stands: (String, FieldValue, String) -> Bool
+    ) -> Bool {
+        if case .text(let asked) = self, let found = read.scalar, stands(asked, found, field) { return false }
         switch (self, read) {
         case (.number(let asked), .number(let found)):
             if case .integer(let asked)? = scalar, case .integer(let found)? = read.scalar { return asked != found }
@@ -107,10 +130,15 @@ extension JSONValue {
             return asked.lowercased() != found.lowercased()
                 && !(asked.hasPrefix(found) && Set(asked.utf8.dropFirst(found.utf8.count)).count == 1)
         case (.array(let asked), .array(let found)):
-            return asked.count != found.count || zip(asked, found).contains { $0.contradicts($1) }
+            return asked.count != found.count
+                || zip(asked, found).contains { $0.contradicts($1, field, stands) }
         case (.object(let asked), .object):
-            return asked.contains { member in read[member.name].map { member.value.contradicts($0) } ?? false }
-        default: return false
+            return asked.contains { member in
+                read[member.name].map { member.value.contradicts($0, member.name, stands) } ?? false
+            }
+        default:
+            guard let asked = plainText, let found = read.plainText else { return false }
+            return asked != found
         }
     }
 }
@@ -132,7 +160,7 @@ extension DirectionFormat {
     package func places(ofBits name: String, in content: RawSpan, _ shape: FrameShape) -> [(byte: Int, bit: Int)] {
         let layout = layouts[shape.layout]
         let head = content.extracting(0..<shape.head)
-        let fields = (layout.head as? StructuredHead)?.fields(in: head) ?? layout.headerFields
+        let fields = (layout.head as? StructuredHead)?.fields(in: head) ?? (layout.head as? BinaryHead)?.fields ?? []
         for field in fields + (layout.trailer?.fields ?? []) {
             guard let bits = field.bits.first(where: { $0.name == name }),
                 let place = place(ofField: field.name, in: content, shape)

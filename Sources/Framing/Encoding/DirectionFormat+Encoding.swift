@@ -3,8 +3,9 @@ import Streams
 extension DirectionFormat {
     /// The bytes of a frame with these fields and this body.
     ///
-    /// Lengths, constants, padding and checksums are filled in; a frame whose fields would be read as other values is an error. If the direction has several kinds of frames, `layout` selects
-    /// one; otherwise the first one in order that has all the given fields and does not contradict them.
+    /// Lengths, constants, padding and checksums are filled in; a frame whose fields would be read as other values is an error. If
+    /// the direction has several kinds of frames, `layout` selects one; otherwise the first one in order that has all the given
+    /// fields and does not contradict them.
     ///
     /// - Parameters:
     ///   - fields: values by name, in the order in which they are written by a head without an order of its own.

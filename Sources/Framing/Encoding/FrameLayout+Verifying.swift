@@ -146,40 +146,51 @@ extension FrameLayout {
 }
 
 extension JSONValue {
-    /// At most this many differences in a value are compared.
+    /// At most this many differences in a value are compared: each takes as long as building the frame.
     private static let mostVariants = 64
 
-    /// This value with what was read in place of one part of it, for each part that differs; nil if a list has other elements.
+    /// This value with what was read in place of one part of it, for each part that differs; nil if a list has other elements, or
+    /// if there are more differences than are compared.
     fileprivate func variants(with read: JSONValue) -> [JSONValue]? {
-        if self == read { return [] }
+        if isWritten(as: read) { return [] }
         var variants: [JSONValue] = []
         switch (self, read) {
         case (.array(let own), .array(let read)):
             guard own.count == read.count else { return nil }
-            for index in own.indices where variants.count < Self.mostVariants {
-                guard let inner = own[index].variants(with: read[index]) else { return nil }
+            for index in own.indices {
+                guard let inner = own[index].variants(with: read[index]),
+                    variants.count + inner.count <= Self.mostVariants
+                else { return nil }
                 for value in inner {
                     var values = own
                     values[index] = value
                     variants.append(.array(values))
                 }
             }
-        case (.object(let own), .object):
-            for index in own.indices where variants.count < Self.mostVariants {
-                var members = own
-                guard let found = read[own[index].name] else {
-                    members.remove(at: index)
-                    variants.append(.object(members))
-                    continue
+        case (.object(let own), .object(let read)):
+            let found = Dictionary(read.map { ($0.name, $0.value) }) { $1 }
+            for index in own.indices {
+                // Nil stands for the object without the member.
+                var inner: [JSONValue?] = [nil]
+                if let value = found[own[index].name] {
+                    guard let values = own[index].value.variants(with: value) else { return nil }
+                    inner = values
                 }
-                guard let inner = own[index].value.variants(with: found) else { return nil }
+                guard variants.count + inner.count <= Self.mostVariants else { return nil }
                 for value in inner {
-                    members[index].value = value
+                    var members = own
+                    if let value { members[index].value = value } else { members.remove(at: index) }
                     variants.append(.object(members))
                 }
             }
         default: variants = [read]
         }
         return variants
+    }
+
+    /// Whether both are the same, or the same text: a header line is text, and may be given as a number.
+    private func isWritten(as other: JSONValue) -> Bool {
+        guard let own = plainText, let text = other.plainText else { return self == other }
+        return own.hasBytes(of: text)
     }
 }

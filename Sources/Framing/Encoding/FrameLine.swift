@@ -40,7 +40,7 @@ package struct FrameLine: Sendable {
             switch key {
             case "event": event = member.value.plainText
             case "from": from = try Self.direction(member.value)
-            case "leg": leg = member.value.plainText.flatMap { Leg(rawValue: $0) }
+            case "leg": leg = try Self.leg(member.value)
             case "type": type = member.value.plainText
             case "layout": layout = try member.value.wanted(as: "layout")
             case "fields":
@@ -88,6 +88,11 @@ package struct FrameLine: Sendable {
     private static func direction(_ value: FieldValue) throws(EncodingError) -> Direction {
         if let direction = Direction.allCases.first(where: { .text($0.sender) == value }) { return direction }
         throw EncodingError("from is \(value.shortDescription); expected client or server")
+    }
+
+    private static func leg(_ value: FieldValue) throws(EncodingError) -> Leg {
+        if let leg = Leg.allCases.first(where: { .text($0.rawValue) == value }) { return leg }
+        throw EncodingError("leg is \(value.shortDescription); expected in or out")
     }
 
     private static func body(_ text: RawSpan) throws(EncodingError) -> (BodyContent, length: Int?) {

@@ -19,14 +19,24 @@ package enum FormatLoader {
     package static func load(
         _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> Format {
-        try loadWithWarnings(yaml, file: file, parameters: parameters, source: source).format
+        try load(yaml, file: file, parameters: parameters, source: source, probe: nil).format
     }
 
-    /// The same, with warnings about what is allowed in the file but mostly unintended.
+    /// The same for a file that somebody writes, with warnings about what is allowed in it but mostly unintended, and with the
+    /// faults of its variant (`detect.alsoWith`).
     package static func loadWithWarnings(
         _ yaml: String, file: String, parameters: [String: String] = [:], source: ((String) -> String?)? = nil
     ) throws(FormatFileError) -> (format: Format, warnings: [FormatFileError.Fault]) {
-        try load(yaml, file: file, parameters: parameters, source: source, probe: nil)
+        let loaded = try load(yaml, file: file, parameters: parameters, source: source, probe: nil)
+        guard let values = loaded.format.detection?.alsoWith, !values.isEmpty else { return loaded }
+        do throws(FormatFileError) {
+            _ = try load(yaml, file: file, parameters: values, source: source, probe: nil)
+        } catch {
+            var error = error
+            for index in error.faults.indices { error.faults[index].message += " (with detect.alsoWith)" }
+            throw error
+        }
+        return loaded
     }
 
     /// The same; the probe takes note of the keys that are read.

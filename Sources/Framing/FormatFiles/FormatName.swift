@@ -31,8 +31,9 @@ package enum FormatName {
             }
         }
         guard name.contains("/") || name.hasSuffix(".yaml") || name.hasSuffix(".yml") else { throw unknown(name, text) }
-        return try FormatLoader.load(
-            try contents(name), file: name, parameters: request.parameters, source: { other($0, name) })
+        return try FormatLoader.loadWithWarnings(
+            try contents(name), file: name, parameters: request.parameters, source: { other($0, name) }
+        ).format
     }
 
     /// An example: `example:NAME`, with parameters after another colon.

@@ -42,7 +42,7 @@ enum RelayLoader {
     static let upgradeKeys = KeySection(
         "tls", "where a conversation changes to TLS",
         [
-            FormatKey("after", .condition, "the frame that asks for TLS; TLS begins after it", required: true),
+            FormatKey("after", .condition, "the frame that requests TLS; TLS begins after it", required: true),
             FormatKey(
                 "answered", .condition,
                 "the other side's next frame if it agrees; any other frame is a refusal. Without this key, nobody needs to agree"

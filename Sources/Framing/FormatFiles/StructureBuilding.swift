@@ -235,9 +235,9 @@ final class StructureBuilding {
     }
 
     private func list(_ map: YAMLMap) -> Structure.Content? {
-        let turns: Structure.Turns
+        let iterations: Structure.Iterations
         if let mark = map.text("until") {
-            turns = .until([UInt8](written: mark))
+            iterations = .until([UInt8](written: mark))
             if mark.isEmpty { map.fault("until is empty; expected the bytes that end the list", at: "until") }
         } else {
             if let own = map["repeat"], own.member("while") != nil, let options = map.map("repeat", StructureKeys.again)
@@ -256,19 +256,19 @@ final class StructureBuilding {
             guard let text = map.requiredText("repeat") else { return nil }
             if text == "rest" {
                 if map["size"] == nil { requireEnd(map, "repeat") }
-                turns = .rest
+                iterations = .rest
             } else if let prefix = prefix(map, "repeat", text) {
-                turns = .prefix(prefix)
+                iterations = .prefix(prefix)
             } else {
                 guard let count = expression(map, "repeat") else { return nil }
-                turns = .count(count)
+                iterations = .count(count)
             }
         }
         guard let of = map["of"] else {
             map.fault("\(map.path) lacks of: the fields that repeat")
             return nil
         }
-        return .repeated(elements(of, map), turns)
+        return .repeated(elements(of, map), iterations)
     }
 
     /// The sequence of a list's elements.

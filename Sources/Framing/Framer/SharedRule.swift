@@ -27,6 +27,8 @@ package class SharedRule {
     let hasProof: Bool
     /// Whether the end of a whole frame may show that it is none.
     let checksEnds: Bool
+    /// A frame of more bytes than these is rejected whole if its end is wrong: to look for others inside it would take too long.
+    private let longestSearched: Int
     /// How a number determines where its frames end, if nothing else does.
     let lengths: PlainLengths?
 
@@ -45,6 +47,8 @@ package class SharedRule {
         hasOpening = rule.hasOpening
         hasProof = rule.hasProof
         checksEnds = rule.checksEnds
+        // Of frames of one size, none is inside another.
+        longestSearched = rule is FixedSize ? FrameChain.window : FrameChain.openingWindow
         ends = landmark.ends
         longestEnd = ends.map(\.count).max() ?? 1
         var landmarkEnds = ByteSet()
@@ -91,10 +95,9 @@ package class SharedRule {
     /// What is wrong with the end of a whole frame that starts at a stream offset; nil: nothing.
     func badEnd(of frame: RawSpan, _ shape: FrameShape, at offset: Int) -> BadBytes? {
         guard let fault = endFault(of: frame, shape) else { return nil }
-        // A long frame is rejected whole: to look for others inside it would take too long.
         return BadBytes(
             .badHead, "\(fault) (end of the frame at offset \(offset))",
-            byteCount: shape.total > FrameChain.openingWindow ? shape.total : nil)
+            byteCount: shape.total > longestSearched ? shape.total : nil)
     }
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.

@@ -76,4 +76,12 @@ package struct EncodingError: Error, Hashable, CustomStringConvertible {
     package init(_ description: String, withoutValues: String? = nil) {
         (self.description, self.withoutValues) = (description, withoutValues ?? description)
     }
+
+    /// The error of a value that a field cannot have.
+    ///
+    /// - Parameter wanted: what is expected of it.
+    static func unfit(_ name: String, _ value: FieldValue, _ wanted: String) -> EncodingError {
+        EncodingError(
+            "\(name) is \(value.shortDescription); \(wanted)", withoutValues: "\(name) does not fit: \(wanted)")
+    }
 }

@@ -41,7 +41,7 @@ extension JSONHead {
             scanner.skipSpace(head.span.bytes)
             try scanner.members(head.span.bytes) { key, _, value in last = (key, value) }
         } catch {
-            throw EncodingError("the head is no JSON object: \(error)")
+            throw EncodingError("the head is no JSON object: \(error)", withoutValues: "the head is no JSON object")
         }
         guard let last else {
             // The empty object ends where the scanner is.

@@ -3,11 +3,12 @@ import Streams
 extension StructuredHead {
     package func edit(_ head: [UInt8], _ changes: [Field], body: Int) throws(EncodingError) -> [UInt8] {
         let old = try raw(changes) ?? head
-        guard var fields = plainFields(of: old.span.bytes) else {
-            throw EncodingError("\(Self.raw) is no header of this format")
-        }
         var rest = changes.filter { $0.name != Self.raw }
-        if rest.isEmpty, hasBody(body, behind: old.span.bytes) { return old }
+        if rest.isEmpty, hasBody(body, behind: old.span.bytes), plainFields(of: old.span.bytes) != nil { return old }
+        // Of values that are not collected, the new header would have none.
+        guard var fields = plainFields(of: old.span.bytes, whole: true) else {
+            throw EncodingError("the header cannot be read, or has more than \(StructureValues.most) values")
+        }
         func set(_ change: Field) {
             if let index = fields.firstIndex(where: { $0.name == change.name }) {
                 fields[index] = change
@@ -58,7 +59,7 @@ extension StructuredHead {
     private func raw(_ changes: [Field]) throws(EncodingError) -> [UInt8]? {
         guard let change = changes.last(where: { $0.name == Self.raw }) else { return nil }
         guard let bytes = change.value.rawBytes else {
-            throw EncodingError("\(Self.raw) is \(change.value.shortDescription); expected bytes, as hex")
+            throw EncodingError.unfit(Self.raw, change.value, "expected bytes, as hex")
         }
         return bytes
     }
@@ -73,7 +74,9 @@ extension StructuredHead {
         }
         guard let change = changes.last(where: { $0.name == place.name }) else { return nil }
         let value = JSONValue(change.value)
-        let unfit = EncodingError("\(place.name) cannot be \(change.value.shortDescription)")
+        let unfit = EncodingError(
+            "\(place.name) cannot be \(change.value.shortDescription)",
+            withoutValues: "\(place.name) cannot be this value")
         switch place.item?.content {
         case .sized(let kind):
             guard var bytes = kind.bytes(of: value) else { throw unfit }

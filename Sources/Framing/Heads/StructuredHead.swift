@@ -28,10 +28,15 @@ package struct StructuredHead: Head {
         return fields + [Field(Self.raw, .bytes(head.copied()))]
     }
 
-    func plainFields(of head: RawSpan) -> [Field]? {
+    /// The fields without `raw`; nil if the bytes are no such header.
+    ///
+    /// - Parameter whole: whether a header with more values than are collected counts as none.
+    func plainFields(of head: RawSpan, whole: Bool = false) -> [Field]? {
         var walk = StructureWalk()
         var values = StructureValues()
-        guard walk.go(structure, head, end: head.byteCount, &values) == .complete else { return nil }
+        guard walk.go(structure, head, end: head.byteCount, &values) == .complete, !whole || !values.isCut else {
+            return nil
+        }
         return values.fields
     }
 
@@ -84,7 +89,7 @@ package struct StructuredHead: Head {
 
     /// The header with these values, for a body of this size.
     ///
-    /// - Parameter old: the header that is written anew.
+    /// - Parameter old: the header that is rewritten.
     func write(_ given: [Field], body: Int, like old: WrittenStructure? = nil) throws(EncodingError) -> [UInt8] {
         // The case that holds says which fields have the body's size; if it allows none, another one may.
         let sizes = bodies.compactMap { extent -> Expression? in
@@ -143,33 +148,14 @@ extension StructuredHead {
     var hasChecksums: Bool { !checkedFields.isEmpty }
 
     /// The outermost fields that are checksums.
-    var checkedFields: [HeaderField] {
-        structure.sequences.first?.items.compactMap {
-            if case .field(let field) = $0.content, field.checksum != nil { field } else { nil }
-        } ?? []
-    }
+    var checkedFields: [HeaderField] { structure.fields.filter { $0.checksum != nil } }
 
     /// The checksums of a header, and where they are.
     func checksums(in head: RawSpan) -> [(HeaderField, Range<Int>, FieldChecksum)] {
         guard hasChecksums else { return [] }
-        var walk = StructureWalk()
-        var places = ChecksumPlaces()
-        _ = walk.go(structure, head, end: head.byteCount, &places)
-        return places.places
-    }
-
-    private struct ChecksumPlaces: StructureVisitor {
-        static var wantsValues: Bool { true }
-        private(set) var places: [(HeaderField, Range<Int>, FieldChecksum)] = []
-
-        mutating func begin(_ name: String, isList: Bool, isFlat: Bool) {}
-        mutating func end() {}
-        mutating func literal(_ place: Range<Int>) {}
-        mutating func value(_ name: String, _ value: FieldValue, _ item: Structure.Item, _ place: Range<Int>) {
-            guard case .field(let field) = item.content, name == field.name, let checksum = field.checksum else {
-                return
-            }
-            places.append((field, place, checksum))
+        return StructurePlaces.all(structure, in: head).compactMap { place in
+            guard case .field(let field)? = place.item?.content, let checksum = field.checksum else { return nil }
+            return (field, place.range, checksum)
         }
     }
 

@@ -148,8 +148,9 @@ struct FrameChain {
         } else {
             repeats = 0
         }
-        // There is no point in starting at a head without evidence, unless the stream starts there.
-        if heads.isEmpty, isRun || found.bits <= 0 && !isFirst { return false }
+        // There is no point in starting at a head without evidence, unless its end may be some, or the stream starts there.
+        let isHopeless = found.bits < 0 || found.bits == 0 && !rule.checksEnds
+        if heads.isEmpty, isRun || isHopeless && !isFirst { return false }
         heads.append(Head(offset: at, evidence: found))
         evidence += found
         previous = (at, shape)

@@ -53,9 +53,9 @@ package struct Delimiter: FramingRule {
             return .bad(BadBytes(.badHead, "the frame at offset \(origin + start) ends before its trailer"))
         }
         if let requiredTrailer {
-            let place = end.lowerBound - trailer..<end.lowerBound
-            if let fault = requiredTrailer.fault(of: bytes.extracting(place)) {
-                let detail = "\(fault) (frame at offset \(origin + start))"
+            let found = bytes.extracting(end.lowerBound - trailer..<end.lowerBound)
+            if !requiredTrailer.isMet(by: found) {
+                let detail = "\(requiredTrailer.fault(of: found)) (frame at offset \(origin + start))"
                 return .bad(BadBytes(.badHead, detail, byteCount: end.upperBound - start))
             }
         }
@@ -141,7 +141,9 @@ package struct Delimiter: FramingRule {
         guard ends.count > 1, let value = given.last(where: { $0.name == "end" })?.value else { return ends.last ?? [] }
         if case .text(let text) = value, let end = ends.first(where: { $0 == Array(text.utf8) }) { return end }
         if let bytes = value.rawBytes, let end = ends.first(where: { $0 == bytes }) { return end }
-        throw EncodingError("end is \(value.shortDescription), which is none of the delimiters")
+        throw EncodingError(
+            "end is \(value.shortDescription), which is none of the delimiters",
+            withoutValues: "end is none of the delimiters")
     }
 }
 

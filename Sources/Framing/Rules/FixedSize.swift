@@ -33,6 +33,8 @@ package struct FixedSize: EndedRule {
 
     package var landmark: Landmark {
         guard head?.hasConstants == true else {
+            // A body may have the same bytes as the end of a frame: only a chain of frames is evidence.
+            if requiredEnd != nil, size <= FrameChain.window { return .none }
             if let last = requiredEnd?.lastBytes { return .behind([last], isCertain: true) }
             return .anywhere(how: "nothing but the first byte at hand: frames of a fixed size have no mark")
         }
@@ -51,7 +53,7 @@ package struct FixedSize: EndedRule {
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
     ) -> Evidence? {
-        head?.evidence(in: bytes, at: start, lengthField: nil, previous: previous?.start, background)
+        head?.evidence(in: bytes, at: start, lengthField: nil, previous: previous?.start, background) ?? Evidence()
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String { "\(bytes.byteCount) of \(size) bytes" }

@@ -18,11 +18,18 @@ package struct FrameEnd: Sendable {
         count = (trailer?.fixedLength ?? 0) + ends.count
     }
 
-    /// What is wrong with the bytes after a body; nil: nothing. A frame without body may have none, such as RESP's null.
-    func fault(of tail: RawSpan) -> String? {
-        guard tail.byteCount == count else { return nil }
+    /// Whether nothing is wrong with the bytes after a body. A frame without body may have none, such as RESP's null.
+    ///
+    /// No text is built: every frame is asked, and many places of a search.
+    func isMet(by tail: RawSpan) -> Bool {
+        guard tail.byteCount == count else { return true }
+        if let trailer, !trailer.hasItsConstants(tail) { return false }
+        return tail.extracting(count - ends.count..<count).elementsEqual(ends.span.bytes)
+    }
+
+    /// What is wrong with bytes that do not meet it.
+    func fault(of tail: RawSpan) -> String {
         if let trailer, case .bad(let message) = trailer.scan(tail, at: 0) { return message }
-        guard !tail.extracting(count - ends.count..<count).elementsEqual(ends.span.bytes) else { return nil }
         return "the frame does not end in \(shownEnds)"
     }
 
@@ -48,15 +55,22 @@ package struct FrameEnd: Sendable {
 package protocol EndedRule: FramingRule {
     /// What its frames end with; nil: any bytes.
     var requiredEnd: FrameEnd? { get }
+
+    /// Whether these bytes may follow a body.
+    func mayEnd(with tail: RawSpan) -> Bool
 }
 
 extension EndedRule {
+    /// If they are the required ones.
+    package func mayEnd(with tail: RawSpan) -> Bool { requiredEnd?.isMet(by: tail) ?? true }
+
     /// If there are such bytes.
     package var checksEnds: Bool { requiredEnd != nil }
 
     /// What is wrong with the bytes after the body.
     package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? {
-        requiredEnd?.fault(of: frame.extracting(shape.head + shape.body..<shape.total))
+        let tail = frame.extracting(shape.head + shape.body..<shape.total)
+        return mayEnd(with: tail) ? nil : requiredEnd?.fault(of: tail)
     }
 
     /// That of the bytes after the body.
@@ -64,8 +78,8 @@ extension EndedRule {
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? {
         guard let requiredEnd else { return Evidence() }
-        let frame = bytes.extracting(start..<start + shape.total)
-        guard endFault(of: frame, shape) == nil else { return nil }
-        return requiredEnd.evidence(of: frame.extracting(shape.head + shape.body..<shape.total), background)
+        let tail = bytes.extracting(start + shape.head + shape.body..<start + shape.total)
+        guard mayEnd(with: tail) else { return nil }
+        return requiredEnd.evidence(of: tail, background)
     }
 }

@@ -319,7 +319,7 @@ package struct ScanMemory: Sendable {
     package var depth = 0
     /// Any other state of a rule at `searchedTo` (inside a string, after an escape).
     package var state: UInt8 = 0
-    /// Whether someone reads why bytes are bad. The search for a frame does not, and tries many places.
+    /// Whether faults are described. The search for a frame does without: it tries many places.
     package var explains = true
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.

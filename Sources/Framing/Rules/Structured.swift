@@ -260,10 +260,9 @@ package struct Structured: EndedRule {
         return evidence
     }
 
-    package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? {
-        let tail = frame.extracting(shape.head + shape.body..<shape.total)
-        if delimiters.contains(where: { $0.span.bytes.elementsEqual(tail) }) { return nil }
-        return requiredEnd?.fault(of: tail)
+    package func mayEnd(with tail: RawSpan) -> Bool {
+        guard let requiredEnd, !requiredEnd.isMet(by: tail) else { return true }
+        return delimiters.contains { $0.span.bytes.elementsEqual(tail) }
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {

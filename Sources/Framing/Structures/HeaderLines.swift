@@ -115,7 +115,7 @@ struct HeaderLines: Sendable {
         return bytes + end
     }
 
-    /// The bytes of lines that are written anew, the empty one included. One that is the same keeps its bytes, one with another
+    /// The bytes of lines that are rewritten, the empty one included. One that is the same keeps its bytes, one with another
     /// value all but that. If no line comes or goes, they keep their order.
     ///
     /// - Parameter end: how other lines end.
@@ -155,7 +155,7 @@ struct HeaderLines: Sendable {
         return written.flatMap(\.bytes) + (ends.ending(old) ?? end)
     }
 
-    /// A line that is written anew.
+    /// A line that is rewritten.
     private struct OldLine {
         let line: Line
         let value: FieldValue

@@ -56,7 +56,7 @@ struct Structure: Sendable {
         /// The items of a sequence, as an object.
         case group(Int)
         /// The items of a sequence several times, as a list.
-        case repeated(Int, Turns)
+        case repeated(Int, Iterations)
         /// The items of the first of several sequences whose first item fits, as an object.
         case choice([Int])
         /// A body of its own, decoded as the value: JSON in a payload.
@@ -74,7 +74,7 @@ struct Structure: Sendable {
     }
 
     /// How often a sequence repeats.
-    enum Turns: Sendable {
+    enum Iterations: Sendable {
         /// This often.
         case count(Expression)
         /// As often as the number before it says.
@@ -117,7 +117,7 @@ enum SizedValue: Sendable, Equatable {
     /// The bytes of a value; nil if it has none. A number takes as many as it needs.
     func bytes(of value: JSONValue) -> [UInt8]? {
         switch self {
-        case .text: return value.plainText.map { Array($0.utf8) } ?? value["hex"]?.field?.rawBytes
+        case .text: return value.plainText.map { Array($0.utf8) } ?? value.hexBytes
         case .bytes: return value.field?.rawBytes
         case .unsigned(let order), .signed(let order):
             guard case .number? = Optional(value), let number = value.field else { return value.field?.rawBytes }

@@ -55,10 +55,10 @@ extension StructureWalk {
             at = start
             return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
         case .choice(let sequences): return choose(sequences, item, structure, bytes, start, area, &visitor)
-        case .repeated(let sequence, let turns):
+        case .repeated(let sequence, let iterations):
             let begun = at
             at = start
-            let step = turn(turns, sequence, item, bytes, area, &visitor)
+            let step = iterate(iterations, sequence, item, bytes, area, &visitor)
             // The size before the count is read again with it.
             if case .incomplete(let count) = step {
                 at = begun
@@ -208,13 +208,13 @@ extension StructureWalk {
 
     // MARK: Lists and choices
 
-    private mutating func turn<Visitor: StructureVisitor>(
-        _ turns: Structure.Turns, _ sequence: Int, _ item: Structure.Item, _ bytes: RawSpan, _ area: Int?,
+    private mutating func iterate<Visitor: StructureVisitor>(
+        _ iterations: Structure.Iterations, _ sequence: Int, _ item: Structure.Item, _ bytes: RawSpan, _ area: Int?,
         _ visitor: inout Visitor
     ) -> Step {
-        let kind: Level.Turns
+        let kind: Level.Iterations
         var count: Int?
-        switch turns {
+        switch iterations {
         case .rest: kind = .toEnd
         case .until(let mark): kind = .until(mark)
         case .again(let condition): kind = .again(condition)

@@ -17,8 +17,8 @@ protocol StructureVisitor {
 
     /// Whether pieces are of interest.
     static var wantsPieces: Bool { get }
-    /// All bytes of an item; of a list or a group those before its items. `path` has the sequence, the item and the turn of each
-    /// level.
+    /// All bytes of an item; of a list or a group those before its items. `path` has the sequence, the item and the iteration of
+    /// each level.
     mutating func piece(_ path: [Int], _ place: Range<Int>)
 }
 
@@ -49,13 +49,13 @@ struct StructureWalk: Sendable {
         var sequence: Int
         var item = 0
         /// How often it has begun, if it repeats.
-        var turn = 0
+        var iteration = 0
         /// How often it repeats after this time; nil if that follows from the bytes.
         var left: Int? = 0
-        var turns = Turns.once
+        var iterations = Iterations.once
         /// Where its area ends; nil if that is not bounded.
         var end: Int?
-        /// Where the current turn began.
+        /// Where the current iteration began.
         var begun: Int
         /// The values of the enclosing sequences.
         var scope: Int
@@ -66,7 +66,7 @@ struct StructureWalk: Sendable {
         /// The names of the groups that it is in.
         var path: [String] = []
 
-        enum Turns: Sendable {
+        enum Iterations: Sendable {
             case once
             case counted
             case toEnd
@@ -91,7 +91,7 @@ struct StructureWalk: Sendable {
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
 
-    /// Whether someone reads why bytes are not the structure; otherwise lines are not quoted.
+    /// Whether faults are described; otherwise lines are not quoted.
     var explains = true
 
     /// A walk that has not begun.
@@ -116,11 +116,11 @@ struct StructureWalk: Sendable {
             let step: Step
             if level.item < items.count {
                 let begun = at
-                let path = Visitor.wantsPieces ? levels.flatMap { [$0.sequence, $0.item, $0.turn] } : []
+                let path = Visitor.wantsPieces ? levels.flatMap { [$0.sequence, $0.item, $0.iteration] } : []
                 step = take(items[level.item], structure, bytes, level.end, &visitor)
                 if Visitor.wantsPieces, case .done = step { visitor.piece(path, begun..<at) }
             } else {
-                step = endTurn(structure, bytes, &visitor)
+                step = endIteration(structure, bytes, &visitor)
             }
             switch step {
             case .done: continue
@@ -183,24 +183,24 @@ struct StructureWalk: Sendable {
     }
 
     /// The items of a level have been read once.
-    private mutating func endTurn<Visitor: StructureVisitor>(
+    private mutating func endIteration<Visitor: StructureVisitor>(
         _ structure: Structure, _ bytes: RawSpan, _ visitor: inout Visitor
     ) -> Step {
         let level = levels[levels.count - 1]
-        switch level.turns {
+        switch level.iterations {
         case .once: break
         case .counted:
-            if level.left ?? 0 > 0 { return beginTurn(structure, &visitor) }
+            if level.left ?? 0 > 0 { return beginIteration(structure, &visitor) }
         case .toEnd:
             guard let end = level.end, at < end else { break }
-            return beginTurn(structure, &visitor)
+            return beginIteration(structure, &visitor)
         case .again(let condition):
-            if level.item == .max || condition.evaluate(scope) { return beginTurn(structure, &visitor) }
+            if level.item == .max || condition.evaluate(scope) { return beginIteration(structure, &visitor) }
         case .until(let mark):
             let known = bytes.extracting(at..<min(bytes.byteCount, at + mark.count))
             let prefix = Array(mark.prefix(known.byteCount))
             guard known.elementsEqual(prefix.span.bytes) else {
-                return beginTurn(structure, &visitor)
+                return beginIteration(structure, &visitor)
             }
             guard known.byteCount == mark.count else { return .incomplete(mark.count) }
             at += mark.count
@@ -212,14 +212,14 @@ struct StructureWalk: Sendable {
             at = end
         }
         levels.removeLast()
-        if case .once = level.turns {} else { scope.shorten(to: level.scope) }
+        if case .once = level.iterations {} else { scope.shorten(to: level.scope) }
         for _ in 0..<level.opened { visitor.end() }
         if !levels.isEmpty { advance(to: at) }
         return .done
     }
 
-    /// The next turn of a sequence that repeats begins.
-    private mutating func beginTurn<Visitor: StructureVisitor>(
+    /// The next iteration of a sequence that repeats begins.
+    private mutating func beginIteration<Visitor: StructureVisitor>(
         _ structure: Structure, _ visitor: inout Visitor
     ) -> Step {
         let index = levels.count - 1
@@ -232,7 +232,7 @@ struct StructureWalk: Sendable {
         }
         scope.shorten(to: level.scope)
         levels[index].left = level.left.map { $0 - 1 }
-        levels[index].turn += 1
+        levels[index].iteration += 1
         levels[index].begun = at
         levels[index].item = 0
         levels[index].opened = 2
@@ -243,20 +243,21 @@ struct StructureWalk: Sendable {
 
     /// Begins the items of a sequence.
     mutating func enter<Visitor: StructureVisitor>(
-        _ sequence: Int, _ item: Structure.Item, _ turns: Level.Turns, count: Int? = 0, end: Int?, isSized: Bool,
+        _ sequence: Int, _ item: Structure.Item, _ iterations: Level.Iterations, count: Int? = 0, end: Int?,
+        isSized: Bool,
         _ visitor: inout Visitor
     ) -> Step {
         guard levels.count < Structure.deepest else { return .bad("\(item.name) nests too deeply") }
         var level = Level(
-            sequence: sequence, left: count, turns: turns, end: end ?? levels.last?.end, begun: at,
+            sequence: sequence, left: count, iterations: iterations, end: end ?? levels.last?.end, begun: at,
             scope: scope.values.count, isSized: isSized)
         level.path = (levels.last?.path ?? []) + (item.name.isEmpty ? [] : [item.name])
-        switch turns {
+        switch iterations {
         case .once:
             level.opened = item.name.isEmpty ? 0 : 1
             if !item.name.isEmpty { visitor.begin(item.name, isList: false, isFlat: false) }
         case .counted, .toEnd, .until, .again:
-            // The first turn begins as all others do.
+            // The first iteration begins as all others do.
             level.item = .max
             visitor.begin(item.name, isList: true, isFlat: false)
         }

@@ -7,9 +7,9 @@ import Streams
 struct StructureWriter {
     let structure: Structure
     private var scope: StructureScope
-    /// What is written anew; nil: nothing.
+    /// What is rewritten; nil: nothing.
     private let old: WrittenStructure?
-    /// Where it is: the sequence, the item and the turn of each level.
+    /// Where it is: the sequence, the item and the iteration of each level.
     private var path: [Int] = []
 
     /// The bytes of a structure with these values.
@@ -19,7 +19,7 @@ struct StructureWriter {
     ///   - head: the values of the header, for a body.
     ///   - isBody: whether trailing items that are not given are left out.
     ///   - body: the expression of the body's size that the fields decide, and that size.
-    ///   - old: the structure that is written anew; what is the same keeps its bytes.
+    ///   - old: the structure that is rewritten; what is the same keeps its bytes.
     static func write(
         _ structure: Structure, _ fields: [Field], head: [Field] = [], isBody: Bool = false,
         body: (size: Expression, count: Int)?, like old: WrittenStructure? = nil
@@ -41,9 +41,9 @@ struct StructureWriter {
 
     private mutating func write(
         _ sequence: Int, _ given: StructureMembers, _ body: (size: Expression, count: Int)? = nil,
-        isSized: Bool = false, turn: Int = 0
+        isSized: Bool = false, iteration: Int = 0
     ) throws(EncodingError) -> [UInt8] {
-        path += [sequence, 0, turn]
+        path += [sequence, 0, iteration]
         defer { path.removeLast(3) }
         let items = structure.sequences[sequence].items
         let known = structure.names(of: sequence)
@@ -57,7 +57,10 @@ struct StructureWriter {
             let sizes = StructureSizes(structure: structure, items: items, scope: scope)
             sizes.set(size, to: count, &members)
             if let value = sizes.value(of: size, members), value != count {
-                throw EncodingError("\(size) is \(value), and \(count) is needed: no field can say that")
+                let reason = "no field can say that"
+                throw EncodingError(
+                    "\(size) is \(value), and \(count) is needed: \(reason)",
+                    withoutValues: "\(size) is another number than is needed: \(reason)")
             }
         }
         var bytes: [UInt8] = []
@@ -185,7 +188,7 @@ struct StructureWriter {
             let inside = item.name.isEmpty ? members : StructureMembers(value)
             let sequence = choose(sequences, inside)
             return try inner(sequence, item, members)
-        case .repeated(let sequence, let turns): return try list(sequence, turns, item, value)
+        case .repeated(let sequence, let iterations): return try list(sequence, iterations, item, value)
         }
     }
 
@@ -201,10 +204,10 @@ struct StructureWriter {
     }
 
     private mutating func list(
-        _ sequence: Int, _ turns: Structure.Turns, _ item: Structure.Item, _ value: JSONValue?
+        _ sequence: Int, _ iterations: Structure.Iterations, _ item: Structure.Item, _ value: JSONValue?
     ) throws(EncodingError) -> [UInt8] {
         var bytes: [UInt8] = []
-        if case .prefix(let field) = turns {
+        if case .prefix(let field) = iterations {
             var count = value == .null ? -1 : 0
             if case .array(let elements)? = value { count = elements.count }
             var size: HeaderField?
@@ -221,14 +224,14 @@ struct StructureWriter {
                 }
                 // An element whose rest did not fit, or the last before the end, has no more than was given.
                 var isCut = members[StructureWalk.rest] != nil
-                if case .rest = turns, index == elements.count - 1 { isCut = true }
-                bytes += try write(sequence, members, isSized: isCut, turn: index + 1)
+                if case .rest = iterations, index == elements.count - 1 { isCut = true }
+                bytes += try write(sequence, members, isSized: isCut, iteration: index + 1)
                 scope.shorten(to: known)
             }
         } else if let value, value != .null {
             throw EncodingError("\(item.name) should be a list")
         }
-        if case .until(let mark) = turns { bytes += mark }
+        if case .until(let mark) = iterations { bytes += mark }
         return bytes
     }
 
@@ -293,7 +296,7 @@ struct StructureWriter {
 }
 
 extension StructureWriter {
-    // MARK: What is written anew
+    // MARK: What is rewritten
 
     /// The bytes that a number had, if they stand for the same number.
     ///

@@ -129,7 +129,7 @@ struct WordLine: Sendable {
 
     /// The line of these values, without its end.
     ///
-    /// - Parameter old: the line that is written anew: words that are the same, and what is between words, keep their bytes.
+    /// - Parameter old: the line that is rewritten: words that are the same, and what is between words, keep their bytes.
     func write(
         like old: ArraySlice<UInt8>? = nil, _ value: (String) -> FieldValue?
     ) throws(EncodingError) -> [UInt8] {
@@ -170,12 +170,11 @@ struct WordLine: Sendable {
             if case .array(let items) = value {
                 return Array(items.compactMap(\.plainText).joined(separator: " ").utf8)
             }
-            // A word that is not UTF-8.
-            if let raw = value["hex"]?.field?.rawBytes { return raw }
+            if let raw = value.hexBytes { return raw }
         }
         if case .bytes(let raw) = given { return raw }
         guard let text = given.plainText else {
-            throw EncodingError("\(word.name) is \(given.shortDescription); expected a word")
+            throw EncodingError.unfit(word.name, given, "expected a word")
         }
         return Array(text.utf8)
     }

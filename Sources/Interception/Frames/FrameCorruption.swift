@@ -15,7 +15,7 @@ struct FrameCorruption {
     ) throws(EncodingError) -> [UInt8] {
         if case .anywhere = corruption.place { return flipped(frame, in: [0..<frame.count], &chance) }
         guard format.rule.transforms else { return try flipContent(frame, shape, format, &chance) }
-        // Bits of the content: what stands for it is written anew.
+        // Bits of the content: what stands for it is rewritten.
         let (content, inner) = frame.withContent(shape, format) { ($0.copied(0..<$0.byteCount), $1) }
         let new = try flipContent(content, inner, format, &chance)
         return try format.rewrap(new, inner, like: content.span.bytes, inner)

@@ -134,4 +134,21 @@ import Testing
         let found = format.layouts[0].checksums(of: bytes.span.bytes, FrameShape(head: 3, body: 2))
         #expect(found.map(\.found) == ["c"] && found.map(\.expected) == ["c"])
     }
+
+    /// The byte order of a checksum may depend on other fields.
+    @Test(arguments: [(0, [0, 0x40, 0xbf]), (1, [1, 0x7e, 0x80])] as [(Int64, [UInt8])])
+    func theByteOrderMayDependOnAFlag(little: Int64, expected: [UInt8]) throws {
+        let yaml = """
+            format: x
+            header:
+              - { flags: { type: u8, bits: { 0: little } } }
+              - { sum: { type: u16, byteOrder: { little: little == 1 }, checksum: CRC-16/MODBUS, over: [start, field] } }
+            framing: { rule: fields }
+            """
+        let format = try FormatLoader.load(yaml, file: "x.yaml").directions.fromClient
+        let bytes = try format.encode([Field("flags", .integer(little))], body: [])
+        #expect(bytes == expected)
+        let found = format.layouts[0].checksums(of: bytes.span.bytes, FrameShape(head: 3, body: 0))
+        #expect(found.count == 1 && found.allSatisfy { $0.found == $0.expected })
+    }
 }

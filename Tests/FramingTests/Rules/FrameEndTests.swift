@@ -2,7 +2,7 @@ import Framing
 import Streams
 import Testing
 
-/// What must stand behind a body whose size is known: a trailer's constants, and a terminator.
+/// What must follow a body whose size is known: a trailer's constants, and a terminator.
 @Suite struct FrameEndTests {
     private static let etx = """
         header: [{ stx: { type: u8, equals: 2 } }, { length: u8 }]
@@ -111,6 +111,36 @@ import Testing
         ] {
             let (log, counts) = frame(pieces, with: rule)
             #expect(log.frames.map(\.offset) == [long.count] && counts.unframed == long.count)
+        }
+    }
+
+    private static let fixed = "trailer: [{ etx: { type: u8, equals: 3 } }]\nframing: { rule: fixed, size: 8 }"
+
+    /// The byte that ends frames of a fixed size may be in their bodies: a capture begins within a frame, after which it is at the
+    /// same place in two frames.
+    @Test(arguments: 1..<7) func aConstantInABodyEndsNoFrame(place: Int) throws {
+        let rule = try rule(Self.fixed)
+        var frames = (0..<12).map { [UInt8](repeating: UInt8(0x40 + $0), count: 7) + [3] }
+        for index in 0..<2 { frames[index][place] = 3 }
+        for start in 1...place {
+            let bytes = Array(frames.joined().dropFirst(start))
+            let (log, counts) = frame([.bytes(bytes)], with: rule, aligned: false)
+            #expect(log.frames.map(\.offset) == (1..<12).map { 8 * $0 - start }, "from \(start)")
+            #expect(counts.unframed == 8 - start)
+            expectCuttingDoesNotMatter(bytes, rule: rule, aligned: false)
+        }
+    }
+
+    /// A byte too many costs itself only, however long frames of a fixed size are.
+    @Test(arguments: [8, 5_000]) func aStrayByteCostsNoFixedFrame(size: Int) throws {
+        let rule = try rule("trailer: [{ etx: { type: u8, equals: 3 } }]\nframing: { rule: fixed, size: \(size) }")
+        let one = [UInt8](repeating: 0x61, count: size - 1) + [3]
+        let bytes = one + one + [0x61] + one + one + one
+        for pieces in [[Piece.bytes(bytes)], cut(bytes, at: Array(stride(from: 7, to: bytes.count, by: size / 2 + 1)))]
+        {
+            let (log, counts) = frame(pieces, with: rule)
+            #expect(log.frames.map(\.offset) == [0, size, 2 * size + 1, 3 * size + 1, 4 * size + 1])
+            #expect(counts.unframed == 1)
         }
     }
 

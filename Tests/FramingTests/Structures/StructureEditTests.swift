@@ -124,6 +124,27 @@ import Testing
         #expect(edited == Array("PUT  ".utf8) + [0xff, 0xc3] + rest)
     }
 
+    /// Text of a fixed size, too.
+    @Test(arguments: [[0xff, 0xc3, 0, 0, 5], [0xff, 0xff, 0xff, 0xff, 5]] as [[UInt8]])
+    func textOfAFixedSizeThatIsNoTextRemains(bytes: [UInt8]) throws {
+        let side = try side("header: [{ name: { type: string, size: 4 } }, { kind: u8 }]\nframing: { rule: fields }")
+        let fields = side.fields(of: bytes.span.bytes, try shape(bytes, side))
+        #expect(fields.map(\.name) == ["name", "kind"])
+        #expect(try side.encode(fields, body: []) == bytes)
+        #expect(try edit(bytes, side, [Field("kind", .integer(6))]) == Array(bytes[..<4]) + [6])
+    }
+
+    /// A header with more values than are read would lose the others.
+    @Test func aHeaderOfTooManyValuesIsNotEdited() throws {
+        let side = try side(
+            "header: [{ kind: u8 }, { list: { repeat: u32, of: [{ n: u8 }] } }]\n"
+                + "framing: { rule: fields, headLimit: 1 MiB }")
+        // The second byte is the highest of the count.
+        let bytes: [UInt8] = [1, 0, 1, 0, 0] + [UInt8](repeating: 9, count: 65_536)
+        let reason = "the header cannot be read, or has more than 65536 values"
+        #expect(throws: EncodingError(reason)) { try edit(bytes, side, [Field("kind", .integer(2))]) }
+    }
+
     @Test func linesComeAndGo() throws {
         let side = try side(Self.lines)
         let before = Array("SEND  a\nlength:2\nb: 1\r\n\nhi".utf8)
@@ -233,6 +254,33 @@ import Testing
         #expect(throws: EncodingError("extra has no bytes of its own to overwrite")) {
             try edit(before, side, [Field("extra", .integer(1))], isRaw: true)
         }
+    }
+
+    /// A constant is not replaced by a text either; by the name of its value it remains.
+    @Test(arguments: rules) func constantsAreComparedByName(rule: String) throws {
+        let side = try side(
+            "header: [{ length: u8 }, { mark: { type: u8, equals: 7, names: { 7: seven, 9: nine } } }, "
+                + "{ tag: { type: char, equals: b } }]\n" + rule)
+        let before: [UInt8] = [1, 7, 0x62, 5]
+        for (name, value) in [
+            ("mark", .text("nine")), ("mark", .text("word")), ("mark", .text("9")), ("mark", .integer(9)),
+            ("mark", .boolean(true)), ("tag", .text("c")), ("tag", .integer(5)),
+        ] as [(String, FieldValue)] {
+            let reason = "\(name) always has the same value; raw: true overwrites it"
+            #expect(throws: EncodingError(reason), "\(value)") { try edit(before, side, [Field(name, value)]) }
+        }
+        for value in [FieldValue.text("seven"), .integer(7)] {
+            #expect(try edit(before, side, [Field("mark", value)]) == before, "\(value)")
+        }
+        #expect(throws: EncodingError.self) { try edit(before, side, [Field("length", .text("1"))]) }
+    }
+
+    @Test func namesInsideListsAreValues() throws {
+        let side = try side(
+            "header: [{ list: { repeat: u8, of: [{ kind: { type: u8, names: { 1: one, 2: two } } }] } }]\n"
+                + "framing: { rule: fields }")
+        let list = Field("list", .json(#"["two",1]"#))
+        #expect(try edit([2, 1, 1], side, [list]) == [2, 2, 1])
     }
 
     @Test func rawReplacesTheHeader() throws {

@@ -59,6 +59,39 @@ import Testing
         }
     }
 
+    /// However many values are not given as they are read, none may be another one.
+    @Test(arguments: [10, 63, 64, 65, 200]) func allDifferencesAreCompared(count: Int) throws {
+        let side = try side(Self.lines)
+        func encode(_ value: JSONValue, _ last: String) throws -> [UInt8] {
+            let lines = (0..<count).map { ("H\($0)", value) } + [("last", .text(last))]
+            let headers = Field("headers", .json(JSONValue.members(lines).compactText))
+            return try side.encode([Field("method", .text("G")), headers], body: [])
+        }
+        let head = Array("G\r\nH0: 5\r\n".utf8)
+        // Numbers are the same text. A list of one value is compared by building the frame.
+        #expect(try encode(.number("5"), "x").starts(with: head))
+        if count < 64 { #expect(try encode(.array([.text("5")]), "x").starts(with: head)) }
+        for value in [JSONValue.number("5"), .array([.text("5")])] {
+            #expect(throws: EncodingError.self) { try encode(value, "x\r\nEvil: y") }
+        }
+    }
+
+    /// What is wrong can be said without the values, which may be secret.
+    @Test(
+        arguments: [
+            ("header: [{ a: u8 }]\nframing: { rule: fixed, size: 1 }", "a", .integer(4711)),
+            ("header: [{ a: { type: string, size: 2 } }]\nframing: { rule: fixed, size: 2 }", "a", .text("4711")),
+            ("header: [{ b: { type: u8, bits: { 0-3: a } } }]\nframing: { rule: fixed, size: 1 }", "a", .integer(4711)),
+            ("header: [{ a: u8 }]\nframing: { rule: fields }", "a", .integer(4711)),
+            ("framing: { rule: delimiter, end: [\"\\r\\n\", \"\\n\"] }", "end", .text("4711")),
+        ] as [(String, String, FieldValue)])
+    func faultsHideValues(yaml: String, name: String, value: FieldValue) throws {
+        let side = try side(yaml)
+        let error = #expect(throws: EncodingError.self) { try side.encode([Field(name, value)], body: []) }
+        #expect(error?.description.contains("4711") == true, "\(String(describing: error))")
+        #expect(error?.withoutValues.contains("4711") == false, "\(String(describing: error))")
+    }
+
     /// What follows from other values may be given wrong, and names, padding and digits may be given as they are written elsewhere.
     @Test(arguments: [
         (words, #"{"verb":"PUB","subject":"a","size":9}"#, "PUB a 2\r\nhi\r\n"),

@@ -107,6 +107,26 @@ import Testing
         #expect(raw.prefix(first.info.shape.head) == first.bytes.prefix(first.info.shape.head))
     }
 
+    /// Why a rule is not done is reported without the frame's values if some of the format's are secret.
+    @Test func reasonsHideValuesOfFormatsWithSecrets() throws {
+        func detail(_ secret: String) throws -> String {
+            let format = try FormatLoader.load(
+                """
+                format: x
+                header: [{ length: u8 }, { token: { type: string, size: 2 } }]
+                framing: { rule: length-field, field: length, counts: body }
+                \(secret)
+                """, file: "x.yaml")
+            let frame = try format.directions.fromClient.encode([Field("token", .text("ab"))], body: [1, 2, 3])
+            let rule = try RuleFile.rule("replace: { fields: { length: 9 } }", number: 1, format: format)
+            let played = try Played([rule], format, [Conversations.Piece(bytes: frame, direction: .fromClient)])
+            return try #require(played.reports.first).detail
+        }
+        let reason = "which follows from the rest of the frame; raw: true overwrites it"
+        #expect(try detail("") == "not done: length would be 3, \(reason)")
+        #expect(try detail("secret: fields.token") == "not done: length would be another value, \(reason)")
+    }
+
     @Test(arguments: ["anywhere", "head", "body"], [1, 3]) func corruptFlipsSoManyBits(place: String, bits: Int) throws
     {
         let (format, pieces) = try Conversations.of("len16-id")

@@ -33,7 +33,7 @@ import Testing
             ["truncate: 1", "corrupt: body; bits: 3", "replace: { body: { text: y } }"], [piece("one\n")])
         #expect(text(cut.passed.fromClient) == "o")
         #expect(cut.reports.count { $0.detail == "not done: a rule before it has left no whole frame" } == 2)
-        // A head of JSON is written anew, with other bytes before the body.
+        // A head of JSON is rewritten, with other bytes before the body.
         let (format, pieces) = try Conversations.of("im-json")
         let stream = pieces.filter { $0.direction == .fromClient }.flatMap(\.bytes)
         let both = try Played(

@@ -8,8 +8,9 @@ import Testing
     private static let header = """
         header:
           - { length: u8 }
-          - { mark: { type: u8, equals: 7 } }
+          - { mark: { type: u8, equals: 7, names: { 7: seven, 9: nine } } }
           - { flags: { type: u8, bits: { 1-3: mode, 4-7: kind } } }
+          - { word: { type: u16, byteOrder: little, bits: { 2-5: low, 6-10: across } } }
           - { name: { type: string, size: 3 } }
           - { sum: { type: u8, checksum: xor8, over: [start, end] } }
         trailer: [{ id: u16 }, { check: { type: u16, checksum: CRC-16/MODBUS } }]
@@ -29,13 +30,18 @@ import Testing
             "replace: { fields: { kind: 9, mode: 2, id: 5 } }; raw: true", "replace: { fields: { kind: 9 } }",
             "replace: { fields: { flags: 145 }, body: { text: Hello } }", "replace: { fields: { mark: 9 } }",
             "replace: { fields: { length: 9 } }", "replace: { fields: { sum: 1 } }",
-            "replace: { fields: { kind: 16 } }",
+            "replace: { fields: { kind: 16 } }", "replace: { fields: { mark: nine } }",
+            "replace: { fields: { mark: word } }", "corrupt: fields.across; bits: 2", "corrupt: fields.low",
+            "replace: { fields: { across: 21, low: 9 } }", "replace: { fields: { across: 3 } }; raw: true",
         ])
     func theRuleDoesNotMatter(rule: String) throws {
         let (one, other) = (
             try format("length-field, field: length, counts: body"), try format("fields, body: length")
         )
-        let fields = [Field("flags", .integer(0x5b)), Field("name", .text("abc")), Field("id", .integer(770))]
+        let fields = [
+            Field("flags", .integer(0x5b)), Field("word", .integer(0x1234)), Field("name", .text("abc")),
+            Field("id", .integer(770)),
+        ]
         let bytes = try one.directions.fromClient.encode(fields, body: Array("hi".utf8))
         #expect(try other.directions.fromClient.encode(fields, body: Array("hi".utf8)) == bytes)
         func played(_ format: Format, _ seed: UInt64) throws -> Played {
@@ -53,17 +59,20 @@ import Testing
         }
     }
 
-    /// Only bits of that name are flipped.
-    @Test func corruptingNamedBitsLeavesTheOthers() throws {
+    /// Only bits of that name are flipped, in whichever byte they are.
+    @Test(arguments: [("mode", 0x0e, 2), ("across", 0x07c0, 3), ("low", 0x3c, 3)] as [(String, UInt64, Int)])
+    func corruptingNamedBitsLeavesTheOthers(name: String, mask: UInt64, offset: Int) throws {
         let format = try format("fields, body: length")
         let bytes = try format.directions.fromClient.encode([Field("flags", .integer(0x5b))], body: [1])
-        let rule = try RuleFile.rule("corrupt: fields.mode; bits: 2", number: 1, format: format)
+        let rule = try RuleFile.rule("corrupt: fields.\(name); bits: 2", number: 1, format: format)
         for seed in UInt64(1)...50 {
             let played = try Played(
                 [rule], seed: seed, format, [Conversations.Piece(bytes: bytes, direction: .fromClient)])
             let changed = zip(played.passed.fromClient, bytes).map { $0 ^ $1 }
-            #expect(changed.enumerated().allSatisfy { $0.offset == 2 || $0.element == 0 })
-            #expect(changed[2] & ~0x0e == 0 && changed[2].nonzeroBitCount == 2)
+            #expect(changed.enumerated().allSatisfy { (offset..<offset + 2).contains($0.offset) || $0.element == 0 })
+            // The first byte is the lowest.
+            let flipped = UInt64(changed[offset]) | UInt64(changed[offset + 1]) << 8
+            #expect(flipped & ~mask == 0 && flipped.nonzeroBitCount == 2, "seed \(seed)")
         }
     }
 }

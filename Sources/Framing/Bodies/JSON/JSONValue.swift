@@ -102,6 +102,9 @@ public enum JSONValue: Hashable, Sendable {
         case .null, .array, .object: nil
         }
     }
+
+    /// The bytes of `{"hex":…}`, which stands for text that is not UTF-8; otherwise nil.
+    var hexBytes: [UInt8]? { self["hex"]?.field?.rawBytes }
 }
 
 extension String {

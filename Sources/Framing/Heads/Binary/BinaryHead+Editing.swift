@@ -64,10 +64,12 @@ extension HeaderField.Bits {
     /// A number with other bits in this place.
     func setting(_ value: FieldValue, in whole: FieldValue) throws(EncodingError) -> FieldValue {
         guard let part = value.unnamed(names).unsignedNumber, count >= 64 || part >> UInt64(count) == 0 else {
-            throw EncodingError("\(name) is \(value.shortDescription); it has \(count) bits")
+            throw EncodingError.unfit(name, value, "it has \(count) bits")
         }
         guard let number = whole.unsignedNumber else {
-            throw EncodingError("\(name) cannot be set: its field is \(whole.shortDescription)")
+            throw EncodingError(
+                "\(name) cannot be set: its field is \(whole.shortDescription)",
+                withoutValues: "\(name) cannot be set: its field is no number")
         }
         let mask = count >= 64 ? UInt64.max : (UInt64(1) << UInt64(count) - 1) << UInt64(lowest)
         let new = number & ~mask | part << UInt64(lowest)

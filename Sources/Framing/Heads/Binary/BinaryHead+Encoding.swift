@@ -24,7 +24,7 @@ extension BinaryHead {
             let given = values.last { $0.name == bits.name }?.value.unnamed(bits.names)
             guard let value = given ?? bits.constant.map(FieldValue.integer) else { continue }
             guard case .integer(let part) = value, part >= 0, bits.count >= 63 || part < 1 << Int64(bits.count) else {
-                throw EncodingError("\(bits.name) is \(value.shortDescription); it has \(bits.count) bits")
+                throw EncodingError.unfit(bits.name, value, "it has \(bits.count) bits")
             }
             number |= part << Int64(bits.lowest)
         }
@@ -38,7 +38,7 @@ extension BinaryHead {
     /// One value as the field's bytes.
     static func encode(_ value: FieldValue, as field: HeaderField) throws(EncodingError) -> [UInt8] {
         func unfit(_ wanted: String) -> EncodingError {
-            EncodingError("\(field.name) is \(value.shortDescription); expected \(wanted)")
+            .unfit(field.name, value, "expected \(wanted)")
         }
         switch field.kind {
         case .unsigned(let width):
@@ -77,6 +77,10 @@ extension BinaryHead {
             switch value {
             case .text(let value): text = Array(value.utf8)
             case .bytes(let value): text = value
+            case .json:
+                // Text that is not UTF-8.
+                guard let bytes = JSONValue(value).hexBytes else { throw unfit("text") }
+                text = bytes
             default: throw unfit("text")
             }
             guard text.count <= size else { throw unfit("at most \(size) bytes") }

@@ -14,6 +14,8 @@ package struct BinaryHead: Head {
     /// What a search evaluates of each field.
     let weights: [FieldWeight]
 
+    /// The fields that have constant bits, some allowed values, or digits.
+    private let restricted: [Int]
     /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
 
@@ -42,6 +44,7 @@ package struct BinaryHead: Head {
         constantBytes = zip(constants, offsets).flatMap { constant, offset in
             (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
+        restricted = fields.indices.filter { fields[$0].isRestricted }
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants =
             constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
@@ -116,6 +119,18 @@ package struct BinaryHead: Head {
         let available = bytes.byteCount - start
         for constant in constantBytes where constant.offset < available {
             if bytes[byte: start + constant.offset] != constant.byte { return false }
+        }
+        return true
+    }
+
+    /// Whether a header of fixed length, which starts with the bytes, is complete according to `scan`, which builds text otherwise.
+    func hasItsConstants(_ bytes: RawSpan) -> Bool {
+        guard mayHaveItsConstants(bytes, at: 0) else { return false }
+        for index in restricted {
+            let (field, start) = (fields[index], fixedOffsets[index])
+            guard let size = (try? field.size(in: bytes, at: start)) ?? nil,
+                field.allows(field.value(in: bytes, at: start, size: size))
+            else { return false }
         }
         return true
     }
