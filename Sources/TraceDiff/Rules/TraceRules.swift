@@ -34,7 +34,7 @@ package struct TraceRules: Hashable, Sendable {
         }
 
         /// Whether a frame is one of them.
-        func cover(_ from: Direction, _ type: String?) -> Bool {
+        package func covers(_ from: Direction, _ type: String?) -> Bool {
             (self.from == nil || self.from == from) && (self.type == nil || self.type == type)
         }
     }
@@ -95,8 +95,11 @@ package struct TraceRules: Hashable, Sendable {
 }
 
 extension TraceRules.Place {
+    /// The frames that may have it.
+    var frames: TraceRules.Frames { TraceRules.Frames(from: from, type: type) }
+
     /// Whether a value is at this place.
     func covers(_ from: Direction, _ type: String?, _ path: [FieldPath.Step]) -> Bool {
-        (self.from == nil || self.from == from) && (self.type == nil || self.type == type) && self.path.covers(path)
+        frames.covers(from, type) && self.path.covers(path)
     }
 }
