@@ -67,14 +67,14 @@ package struct TraceComparison {
     }
 
     private func withoutIgnored(_ connection: RecordedConnection) -> RecordedConnection {
-        let ignored = comparison.rules.ignoredFrames
-        if ignored.isEmpty { return connection }
+        let rules = comparison.rules
+        if rules.ignoredFrames.isEmpty { return connection }
         var connection = connection
         let items = connection.items
         connection.items = items.filtered { place in
             guard let content = items.content(at: place) else { return true }
             let kind = items.kinds[Int(content.kind)]
-            return !ignored.contains { $0.covers(kind.from, kind.type) }
+            return !rules.ignoresFrame(kind.from, kind.type)
         }
         return connection
     }

@@ -84,6 +84,11 @@ package struct TraceRules: Hashable, Sendable {
     /// No rules: everything is compared.
     package init() {}
 
+    /// Whether a frame is not compared at all.
+    package func ignoresFrame(_ from: Direction, _ type: String?) -> Bool {
+        ignoredFrames.contains { $0.covers(from, type) }
+    }
+
     /// Both sets of rules combined.
     package mutating func add(_ other: TraceRules) {
         masks += other.masks
