@@ -33,13 +33,10 @@ package struct Recording: Sendable {
     /// Masked values may be anything.
     private static func hidden(in connections: [RecordedConnection]) -> [TraceRules.Mask] {
         let paths = connections.flatMap(\.frames).flatMap { frame in
-            frame.leafValues.filter { $0.value == .text(secretMark) }.map(\.path)
+            frame.leafValues.filter { $0.value == .text(JSONRedaction.mark) }.map(\.path)
         }
         return Set(paths).map { TraceRules.Mask(TraceRules.Place(path: $0)) }
     }
-
-    /// What a trace shows in place of a secret.
-    private static let secretMark = "«secret»"
 
     /// The name of the format that all recognised connections of a trace share.
     ///

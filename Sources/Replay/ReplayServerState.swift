@@ -7,7 +7,7 @@ import TraceDiff
 struct ReplayServerState {
     /// An action.
     enum Action {
-        /// Send a message. These are the bound values that were known when it was requested; `filled` makes of both what is sent.
+        /// Send a message. These are its bound values that were known when it was requested; `filled` makes of both what is sent.
         case send(RecordedAnswers.Answer, Echoes.Values)
         /// Close, this long after now.
         case close(after: Interval)
@@ -77,7 +77,9 @@ struct ReplayServerState {
         return sending(recorded[place].greeting)
     }
 
-    private func sending(_ answers: [RecordedAnswers.Answer]) -> [Action] { answers.map { .send($0, echoes.values) } }
+    private mutating func sending(_ answers: [RecordedAnswers.Answer]) -> [Action] {
+        answers.map { .send($0, echoes.values(of: $0.item)) }
+    }
 
     /// An answer as it must be sent now: bound values are those that this client had sent when it asked, or else those that any
     /// client has sent until now.

@@ -3,9 +3,6 @@ import Streams
 
 /// The parts of a frame to redact.
 package struct FrameSecrets {
-    /// What a secret is shown as.
-    private static let mark = "«secret»"
-
     private var paths: SecretPaths
     /// Whether any field may be a secret.
     private let hidesAllFields: Bool
@@ -53,18 +50,20 @@ package struct FrameSecrets {
 
     /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {
-        if hidesAllFields { return fields.map { Field($0.name, .text(Self.mark)) } }
+        if hidesAllFields { return fields.map { Field($0.name, .text(JSONRedaction.mark)) } }
         guard !paths.fields.isEmpty else { return fields }
         return fields.map { field in
             let own = paths.fields.filter { $0[0] == field.name }
             // A header as it came has the secrets of its fields.
             if own.contains(where: { $0.count == 1 }) || field.name == StructuredHead.raw {
-                return Field(field.name, .text(Self.mark))
+                return Field(field.name, .text(JSONRedaction.mark))
             }
             guard !own.isEmpty, case .json(let text) = field.value else { return field }
             var redaction = JSONRedaction(own.map { Array($0.dropFirst()) }, ignoringCase: true)
             let bytes = Array(text.utf8)
-            guard let shown = redaction.of(bytes.span.bytes) else { return Field(field.name, .text(Self.mark)) }
+            guard let shown = redaction.of(bytes.span.bytes) else {
+                return Field(field.name, .text(JSONRedaction.mark))
+            }
             return Field(field.name, .json(String(decoding: shown, as: UTF8.self)))
         }
     }
@@ -86,7 +85,7 @@ package struct FrameSecrets {
     package static func hidesAnything(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool {
         let secrets = FrameSecrets(of: frame, bytes, kinds)
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        let mark = Array(Self.mark.utf8)
+        let mark = Array(JSONRedaction.mark.utf8)
         return !secrets.mayDumpHead(kinds.format.fields(of: bytes, frame.shape))
             || secrets.shown(frame.decodedBody(of: bytes, kinds), of: body).withBytes(of: body) {
                 $0.firstRange(of: mark, from: 0) != nil

@@ -4,7 +4,7 @@ import Streams
 /// Which value of a binding in one trace stands for which one in the other.
 ///
 /// A binding may go across connections: so all values are noted before any is compared, those first that are at the binding's first
-/// place, where the value is said first, and of these the earliest.
+/// place, where the value is sent first, and of these the earliest.
 struct BoundValues {
     private struct Key: Hashable {
         var binding: Int
@@ -31,9 +31,12 @@ struct BoundValues {
     static func shared(
         _ old: ContentTable.Entry, _ new: ContentTable.Entry
     ) -> [(old: ContentTable.Bound, new: ContentTable.Bound)] {
-        if old.bound.isEmpty { return [] }
+        if old.bound.isEmpty || new.bound.isEmpty { return [] }
+        // A frame has one value at a path.
+        let there = Dictionary(new.bound.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
         return old.bound.compactMap { left in
-            new.bound.first { $0.path == left.path && $0.binding == left.binding }.map { (old: left, new: $0) }
+            guard let right = there[left.path], right.binding == left.binding else { return nil }
+            return (old: left, new: right)
         }
     }
 

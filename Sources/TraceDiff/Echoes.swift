@@ -17,6 +17,8 @@ package struct Echoes {
         fileprivate struct Recorded: Hashable {
             var binding: Int
             var value: JSONValue
+
+            init(_ bound: ContentTable.Bound) { (binding, value) = (bound.binding, bound.value) }
         }
 
         fileprivate var actual: [Recorded: JSONValue] = [:]
@@ -57,15 +59,20 @@ package struct Echoes {
     @discardableResult
     package mutating func note(recorded: RecordedItem, actual item: RecordedItem) -> Values {
         var noted = Values()
-        let there = table.enter(item).bound
-        for bound in table.enter(recorded).bound {
-            guard let partner = there.first(where: { $0.path == bound.path && $0.binding == bound.binding }) else {
-                continue
-            }
-            noted.actual[Values.Recorded(binding: bound.binding, value: bound.value)] = partner.value
-        }
+        let (old, new) = (table.enter(recorded), table.enter(item))
+        for (old, new) in BoundValues.shared(old, new) { noted.actual[Values.Recorded(old)] = new.value }
         values.add(noted)
         return noted
+    }
+
+    /// Of the values noted so far, those that a frame of the recording repeats.
+    package mutating func values(of item: RecordedItem) -> Values {
+        var repeated = Values()
+        for bound in table.enter(item).bound {
+            let recorded = Values.Recorded(bound)
+            repeated.actual[recorded] = values.actual[recorded]
+        }
+        return repeated
     }
 
     /// A frame of the recording with the values filled in that were noted here.
@@ -75,7 +82,7 @@ package struct Echoes {
     package mutating func filled(_ item: RecordedItem, _ known: Values...) -> RecordedItem {
         guard case .frame(var frame) = item else { return item }
         for bound in table.enter(item).bound {
-            let recorded = Values.Recorded(binding: bound.binding, value: bound.value)
+            let recorded = Values.Recorded(bound)
             guard let value = known.lazy.compactMap({ $0.actual[recorded] }).first else { continue }
             let steps = table.paths.steps[bound.path]
             switch steps.first {

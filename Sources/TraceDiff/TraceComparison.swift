@@ -67,14 +67,14 @@ package struct TraceComparison {
     }
 
     private func withoutIgnored(_ connection: RecordedConnection) -> RecordedConnection {
-        let ignored = comparison.rules.ignoredFrames
-        if ignored.isEmpty { return connection }
+        let rules = comparison.rules
+        if rules.ignoredFrames.isEmpty { return connection }
         var connection = connection
         let items = connection.items
         connection.items = items.filtered { place in
             guard let content = items.content(at: place) else { return true }
             let kind = items.kinds[Int(content.kind)]
-            return !ignored.contains { $0.cover(kind.from, kind.type) }
+            return !rules.ignoresFrame(kind.from, kind.type)
         }
         return connection
     }
@@ -105,7 +105,7 @@ package struct TraceComparison {
         }
         values.settle()
         guard table.hasUnordered else { return frames }
-        // What is said first, so that what repeats it finds its partner.
+        // First those with a binding's first value, so that those that repeat it find their partners.
         for isFirst in [true, false] {
             for (place, match) in matches.enumerated() {
                 guard let left = match.old.map({ old[$0] }), let right = match.new.map({ new[$0] }) else { continue }

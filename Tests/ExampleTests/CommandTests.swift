@@ -107,6 +107,12 @@ import Testing
             let result = try Program.run("frametap", ["formats", "encode", "line"] + options, input: input)
             #expect(result.text == expected && result.status == 0, "\(result.errors)")
         }
+        // The message names the leg only where it is the reason.
+        for (options, part) in [([], " on the leg in\n"), (["--leg", "out"], " of the client\n")] {
+            let line = lines[1].replacing("client", with: options.isEmpty ? "client" : "server")
+            let result = try Program.run("frametap", ["formats", "encode", "line"] + options, input: Array(line.utf8))
+            #expect(result.output == [] && result.errors.hasSuffix(part), "\(result.errors)")
+        }
     }
 
     @Test(arguments: [

@@ -15,6 +15,23 @@ import Testing
             """.utf8)
     }
 
+    /// A trace goes on in the same file only where lines before could not be written.
+    @Test(
+        arguments: [
+            (#","unwritten":7"#, nil), ("", ":3: a trace event that is not the first line should have unwritten"),
+            (#","unwritten":0"#, ":3: a trace event that is not the first line should have unwritten"),
+        ] as [(String, String?)])
+    func aTraceThatContinues(unwritten: String, fault: String?) throws {
+        let again = #"{"event":"trace","version":2,"source":"a","tool":"frametap 0.1.0"\#(unwritten)}"#
+        let file = try TemporaryFile(
+            Self.lines(body: #"{"length":9,"text":"a"}"#) + Array((again + "\n").utf8), name: "trace.ndjson")
+        let result = try Program.checkTraces([file.path])
+        #expect(result.status == (fault == nil ? 0 : 1), "\(result.text)\(result.errors)")
+        if let fault { #expect(result.text.contains(fault), "\(result.text)") }
+        let next = try TemporaryFile(Array((again + "\n").utf8), name: "next.ndjson")
+        #expect(try Program.checkTraces([next.path]).status == 0, "the next file of a series may begin so")
+    }
+
     /// A body's JSON is as it was sent; all else has each name once.
     @Test(
         arguments: [

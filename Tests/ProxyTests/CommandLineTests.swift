@@ -112,6 +112,21 @@ import Trace
     }
     #endif
 
+    @Test func aDemonstrationOnAFullDiskSaysWhatItsTraceLacks() async throws {
+        let folder = try Folder()
+        // One block of 1,024 bytes.
+        let demo = try Program(
+            "bash",
+            [
+                "-c", #"ulimit -f 1; exec "$0" "$@""#, Program.find("frametap").path, "demo", "line", "--as", "none",
+                "--trace", folder.path("trace.ndjson"),
+            ])
+        #expect(try await demo.exitStatus() == 0, "\(demo.errors)")
+        let lost = demo.errors.firstMatch(of: /trace\.ndjson is not complete: (\d+) lines could not be written\n/)
+        #expect((lost.flatMap { Int($0.1) } ?? 0) > 0, "\(demo.errors)")
+        #expect(folder.text("trace.ndjson").hasSuffix("}\n"))
+    }
+
     @Test func theDemonstrationCanBeInterrupted() async throws {
         let program = try Program("frametap", ["demo", "im-json"])
         _ = try await program.match(/(im-json \(by content\))/)

@@ -424,7 +424,7 @@ import Trace
         try await eventually("a complaint") { program.errors.contains("cannot write standard output") }
         #if os(Linux)
         // There is room again: what follows is written after, and not after a run of zeros.
-        _ = try await Program.run("prlimit", ["--pid", "\(program.processIdentifier)", "--fsize=unlimited"])
+        _ = try await Program.run("prlimit", ["--pid", "\(program.identifier)", "--fsize=unlimited"])
         #endif
         program.signal(SIGHUP)
         try await traffic.send("behind")

@@ -95,6 +95,17 @@ import Testing
         #expect(varied.status == 0 && !varied.output.contains(failure), "\(varied.output)")
     }
 
+    /// A frame that cannot be built ends it: what was known before is in the result all the same.
+    @Test func anEarlierFaultIsReportedWhateverFollows() async throws {
+        let result = try await send([
+            "--as", "junit", "--timeout", "200ms", #"{"body":{"json":{"do":"login"}}}"#,
+            #"{"body":{"json":{"do":"nothing"}}}"#, #"{"body":{"hex":"${token}"}}"#,
+        ])
+        #expect(result.status == 2, "\(result.errors)")
+        #expect(result.output.contains("unanswered: frame 2: no answer in 0.2 s"), "\(result.output)")
+        #expect(result.output.contains("not-sent: frame 3: body.hex is "), "\(result.output)")
+    }
+
     @Test func whatFollowsAFrameWithoutAnAnswerIsSent() async throws {
         let result = try await send([
             "--as", "ndjson", "--timeout", "200ms", #"{"body":{"json":{"do":"nothing"}}}"#,

@@ -69,6 +69,21 @@ import TraceDiff
         #expect(second == ["78 Monday after 5 ms", "close after 20 ms"])
     }
 
+    /// However late an answer is due, it has the ID of its own request.
+    @Test func theSameRequestTwiceIsAnsweredWithTheIDOfEach() throws {
+        var state = try state()
+        var values = Echoes.Values()
+        var actions: [ReplayServerState.Action] = []
+        for id in ["1", "2"] {
+            actions += state.received(frame(.fromClient, "ask", ["id": id, "what": "day"], at: 0), [], &values)
+        }
+        var ids: [String?] = []
+        for case .send(let answer, let known) in actions {
+            ids.append(state.filled(answer, known, values).frame?.field("id")?.string)
+        }
+        #expect(ids == ["1", "2"])
+    }
+
     @Test func requestsInAnotherOrderAndAgainAreAnswered() throws {
         var state = try state()
         let day = said(frame(.fromClient, "ask", ["id": "1", "what": "day"], at: 0), to: &state)

@@ -75,7 +75,7 @@ import TraceDiff
             let client = try await ServerConnection.open(host: "127.0.0.1", port: port, timeout: .seconds(5))
             defer { client.close() }
             for (line, answer) in [("ask\n", "answer\n"), ("beat\n", "beat\n")] {
-                try await client.send(Array(line.utf8))
+                client.write(Array(line.utf8))
                 #expect(try await hear(answer, client) == answer)
             }
         }
@@ -90,7 +90,7 @@ import TraceDiff
         try await serve(recording, ReplayOptions(format) { _ in }) { port in
             let client = try await ServerConnection.open(host: "127.0.0.1", port: port, timeout: .seconds(5))
             defer { client.close() }
-            try await client.send(Array("ask\n".utf8))
+            client.write(Array("ask\n".utf8))
             try await client.finish()
             #expect(try await hear("answer\nmore\n", client) == "answer\nmore\n")
         }

@@ -59,6 +59,21 @@ import TraceDiff
         #expect(relayed == actual, "seed \(seed)")
     }
 
+    /// What is kept for an answer does not grow with the conversation.
+    @Test func onlyTheValuesThatAFrameRepeatsAreKeptForIt() throws {
+        let ids = (1...20).map(String.init)
+        var echoes = Echoes(try rules(["say", "news"]))
+        for id in ids {
+            echoes.note(
+                recorded: frame(.fromClient, "say", id: id), actual: frame(.fromClient, "say", id: "new \(id)"))
+        }
+        for own in ids {
+            let kept = echoes.values(of: frame(.fromServer, "news", id: own))
+            let filled = ids.map { self.id(of: echoes.filled(frame(.fromServer, "news", id: $0), kept)) }
+            #expect(filled == ids.map { $0 == own ? "new \($0)" : $0 })
+        }
+    }
+
     @Test func aValueThatTheServerSentOnOneConnectionIsUsedOnAnother() throws {
         let rules = try rules(["token", "attach"])
         var first = ReplayClientState(

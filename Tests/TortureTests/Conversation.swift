@@ -10,7 +10,9 @@ enum Conversation {
     static let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
 
     /// A recording of messages, one after the other, a millisecond apart, on one connection.
-    static func recording(_ format: Format, _ messages: [(from: Direction, bytes: [UInt8])]) throws -> Recording {
+    static func recording(
+        _ format: Format, _ messages: [(from: Direction, bytes: [UInt8])], rules: TraceRules = TraceRules()
+    ) throws -> Recording {
         let reading = TraceReading(of: "test")
         let decoder = Decoder(
             DecodingOptions(.fixed(format)), analyses: [], sinks: [reading.sink(tool: "test", bodyLimit: .max)])
@@ -22,7 +24,7 @@ enum Conversation {
         }
         connection.closed(Closing(reason: .fin, by: .fromClient, time: time + .milliseconds(1)))
         decoder.finish()
-        return try Recording(reading.trace, format: format.name, rules: TraceRules())
+        return try Recording(reading.trace, format: format.name, rules: rules)
     }
 
     /// The format of `sized.py` and `sized.c`.

@@ -41,6 +41,21 @@ import TraceDiff
         #expect(least.from == .fromServer && least.symptom == "the client ends with status 1", "\(text)")
     }
 
+    /// Places at which one cut alone fails are left out of other kinds: these have not passed there.
+    @Test(arguments: [("character", 1), ("read-is-line", 0), ("rest-lost", 1)])
+    func whatIsLeftOutIsReported(_ bug: String, _ tried: Int) async throws {
+        let report = try await torture(bug)
+        let text = TortureText.of(report)
+        let alone = try #require(report.sections.first { $0.name == "two-part cuts" }, "\(text)")
+        let everyByte = try #require(report.sections.first { $0.name == "every-byte" }, "\(text)")
+        #expect(everyByte.leftOut == alone.failed && (alone.failed > 0) == (bug != "rest-lost"), "\(text)")
+        #expect(everyByte.tried == tried && everyByte.failed == 0, "\(text)")
+        for name in ["fields", "random"] {
+            let section = try #require(report.sections.first { $0.name == name }, "\(text)")
+            #expect(section.leftOut <= alone.failed && section.failed == 0, "\(text)")
+        }
+    }
+
     @Test func aClientThatFailsAnywayIsReported() async throws {
         let server = try PlantedServer("lines.py", "none")
         let format = try FormatLoader.load(Conversation.linesFormat(ends: #"\r\n"#), file: "test.yaml")

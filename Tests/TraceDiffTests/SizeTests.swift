@@ -47,6 +47,32 @@ import TraceDiff
         #expect(rows.allSatisfy { if case .changed(_, _, let changes) = $0 { changes.count == 1 } else { true } })
     }
 
+    @Test func aFrameWithManyBoundValues() throws {
+        var comparison = Comparison()
+        comparison.rules = try RulesYAML.rules(
+            in: """
+                bind:
+                  - name: id
+                    places: [{ from: client, path: 'body.json[*]' }, { from: server, path: 'body.json[*]' }]
+                """, file: "rules.yaml")
+        func trace(_ first: Int, wrong: Int? = nil) -> RecordedTrace {
+            func frame(_ from: Direction, wrong: Int? = nil) -> FrameEvent {
+                var frame = Traces.frame(from, "ids")
+                let ids = (0..<40_000).map { JSONValue.number("\($0 == wrong ? 7 : first + $0)") }
+                frame.body = .object([.init("length", .number("1")), .init("json", .array(ids))])
+                return frame
+            }
+            return Traces.trace([[frame(.fromClient), frame(.fromServer, wrong: wrong)]])
+        }
+        let same = TraceComparison.compare(expected: trace(100_000), actual: trace(200_000), comparison)
+        #expect(same.isEmpty)
+        let wrong = TraceComparison.compare(
+            expected: trace(100_000), actual: trace(200_000, wrong: 30_000), comparison)
+        let change = FieldChange(
+            path: "body.json[30000]", old: .number("230000"), new: .number("7"), note: "should repeat id")
+        #expect(wrong.conversations[0].rows.last == .changed(expected: 1, actual: 1, [change]))
+    }
+
     @Test func manyConnections() {
         let conversations = (0..<1_000).map { number in
             [Traces.frame(.fromClient, "a", "text \(number)"), Traces.frame(.fromServer, "b", "text \(number % 10)")]

@@ -70,6 +70,21 @@ import TraceDiff
         #expect(changes(difference).map(\.path) == Array(repeating: "fields.id", count: 20), "seed \(seed)")
     }
 
+    /// More than are assigned exactly, each at most 15 places from its like.
+    @Test(arguments: 0..<5) func manyThatDifferAreMatchedWithTheirLikesNearby(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let count = Int.random(in: 300...600, using: &generator)
+        func run(_ first: Int) -> [FrameEvent] {
+            stride(from: 0, to: count, by: 16).flatMap { start in
+                (start..<min(count, start + 16)).map { push("news \(1_000 + $0)", id: first + $0) }
+                    .shuffled(using: &generator)
+            }
+        }
+        let difference = try compared(run(10_000), run(20_000), Self.pushes)
+        #expect(difference.counts.map(\.kind) == ["changed"], "seed \(seed)")
+        #expect(changes(difference).map(\.path) == Array(repeating: "fields.id", count: count), "seed \(seed)")
+    }
+
     @Test func manyThatDifferAreMatchedInBoundedSteps() throws {
         func run(_ first: Int, _ count: Int) -> [FrameEvent] {
             (0..<count).map { push("news \($0)", id: first + $0) }
@@ -77,6 +92,47 @@ import TraceDiff
         let difference = try compared(run(0, 2_000).reversed(), run(10_000, 1_990), Self.pushes)
         #expect(difference.counts.map(\.kind) == ["changed", "removed"])
         #expect(difference.counts.map(\.count) == [1_990, 10])
+    }
+
+    /// The pause before a frame without an order, and its turn, are chance; those of the others still count.
+    @Test(arguments: 0..<30) func pausesAndTurnsOfUnorderedFramesAreNotCompared(seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        var comparison = Comparison()
+        comparison.rules = try RulesYAML.rules(in: Self.pushes, file: "rules.yaml")
+        comparison.tolerance = Comparison.Tolerance(.milliseconds(0), fraction: 0)
+        var times: [Int64] = [1]
+        for _ in 0..<Int.random(in: 1...20, using: &generator) {
+            times.append((times.last ?? 0) + Int64.random(in: 1...50, using: &generator))
+        }
+        /// - Parameters:
+        ///   - late: from which frame with an order all are late.
+        ///   - crossing: which frame with an order comes after the next one, which the other side sends.
+        func run(late: Int? = nil, crossing: Int? = nil) -> RecordedTrace {
+            var ordered = times.enumerated().map { place, time in
+                Traces.frame(
+                    place.isMultiple(of: 2) ? .fromClient : .fromServer, "txt", "text \(place)",
+                    at: time + (place >= late ?? .max ? 1_000 : 0))
+            }
+            if let crossing { ordered.swapAt(crossing, crossing + 1) }
+            let pushes = (0..<8).map { index in
+                Traces.frame(
+                    .fromServer, "push", "news \(index)", at: Int64.random(in: 1...1_000, using: &generator))
+            }
+            return Traces.trace([scattered(pushes, among: ordered, &generator)])
+        }
+        func compared(_ actual: RecordedTrace) -> TraceDifference {
+            TraceComparison.compare(expected: run(), actual: actual, comparison)
+        }
+        comparison.aspects = [.times, .turns]
+        let same = compared(run())
+        #expect(same.isEmpty, "seed \(seed): \(DiffText.of(same))")
+        let late = compared(run(late: Int.random(in: times.indices, using: &generator)))
+        #expect(late.counts.map(\.kind) == ["changed"], "seed \(seed)")
+        #expect(changes(late).map(\.path) == ["pause"], "seed \(seed): \(DiffText.of(late))")
+        comparison.aspects = [.turns]
+        let crossed = compared(run(crossing: Int.random(in: 0..<times.count - 1, using: &generator)))
+        #expect(crossed.counts.map(\.kind) == ["crossed"], "seed \(seed): \(DiffText.of(crossed))")
+        #expect(crossed.counts.map(\.count) == [1], "seed \(seed)")
     }
 
     /// A concurrent server answers in any order; each answer still has to repeat its request's identifier.
@@ -182,7 +238,7 @@ import TraceDiff
         ("unordered: [push]\n", "unordered[0] should be a mapping"),
         ("mask: [{ type: a }]\n", "mask[0] lacks path"),
     ])
-    func wrongRulesAreTold(yaml: String, message: String) {
+    func wrongRulesAreReported(yaml: String, message: String) {
         let error = #expect(throws: FormatFileError.self) { try RulesYAML.rules(in: yaml, file: "r.yaml") }
         #expect(error.map { "\($0)" }?.contains(message) == true, "\(error.map { "\($0)" } ?? "none")")
     }

@@ -4,9 +4,6 @@ import Trace
 
 /// What lists show of an event, as JSON: written once, when the event is stored, so that showing it costs no more than reading it.
 enum EventRow {
-    /// A mark that frames with secrets have in their lines.
-    private static let secret = "«secret»"
-
     /// - Parameters:
     ///   - event: the event.
     ///   - number: its number.
@@ -75,5 +72,5 @@ enum EventRow {
         line.span.bytes.firstRange(of: secretBytes, from: 0) != nil
     }
 
-    private static let secretBytes = Array(secret.utf8)
+    private static let secretBytes = Array(JSONRedaction.mark.utf8)
 }

@@ -49,9 +49,6 @@ package final class ServerConnection: Sendable {
         return Endpoint(IPAddress(v4: parts.reduce(0) { $0 << 8 | $1 }), port)
     }
 
-    /// Sends bytes in one write.
-    package func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
-
     /// Sends bytes in one write, and does not wait until the server takes them.
     package func write(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 

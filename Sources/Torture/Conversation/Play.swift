@@ -136,7 +136,7 @@ struct Play {
     private mutating func hear(_ item: RecordedItem, on place: Int) {
         outcome.items[place].append(item)
         guard let frame = item.frame, !frame.isHeartbeat || script.includesHeartbeats else { return }
-        heard[place] += 1
+        if script.counts(frame) { heard[place] += 1 }
         guard let kind = echoes?.known(item).kind, let recorded = expected[place][kind]?.popLast() else { return }
         echoes?.note(recorded: recorded, actual: item)
     }

@@ -63,7 +63,7 @@ package struct Script: Sendable {
                     let message = Message(
                         connection: place, index: index, item: item, bytes: try builder.bytes(of: item, filled: item))
                     events.append((item.time, 1, .message(message)))
-                } else if item.frame != nil, !isHeartbeat || includesHeartbeats && isBehindHeartbeat {
+                } else if let frame = item.frame, counts(frame), !isHeartbeat || isBehindHeartbeat {
                     events.append((item.time, 1, .heard(place)))
                 }
             }
@@ -88,6 +88,11 @@ package struct Script: Sendable {
                 needs[last].append(Need(connection: place, frames: awaited[place]))
             }
         }
+    }
+
+    /// Whether a frame of the server counts among those that are awaited: one that the rules ignore may come or not.
+    func counts(_ frame: FrameEvent) -> Bool {
+        (!frame.isHeartbeat || includesHeartbeats) && !rules.ignoresFrame(frame.from, frame.type)
     }
 
     private enum Event {

@@ -7,7 +7,7 @@ import TraceDiff
 /// everything with an error would pass.
 enum AnswerComparison {
     /// How they differ, with the first difference in words.
-    enum Difference: Hashable {
+    enum Difference {
         /// No answer is of a type that the recording has.
         case nothingAlike(String)
         /// Some answers are of other types, or say something else.
@@ -21,7 +21,8 @@ enum AnswerComparison {
         let recorded = judge.script.connections.map { connection in
             Array(connection.items).filter { $0.from == .fromServer }
         }
-        let (old, new) = (recorded.map { answers(in: $0) }, items.map { answers(in: $0) })
+        let rules = judge.comparison.rules
+        let (old, new) = (recorded.map { answers(in: $0, rules) }, items.map { answers(in: $0, rules) })
         let (wanted, got) = (counts(of: old), counts(of: new))
         // In which order they come may be chance.
         guard got.contains(where: { $0.value > wanted[$0.key, default: 0] }) else {
@@ -36,8 +37,8 @@ enum AnswerComparison {
         return nil
     }
 
-    private static func answers(in items: [RecordedItem]) -> [FrameEvent] {
-        items.compactMap(\.frame).filter { !$0.isHeartbeat }
+    private static func answers(in items: [RecordedItem], _ rules: TraceRules) -> [FrameEvent] {
+        items.compactMap(\.frame).filter { !$0.isHeartbeat && !rules.ignoresFrame($0.from, $0.type) }
     }
 
     /// How many answers there are of each type.
@@ -59,7 +60,7 @@ enum AnswerComparison {
         type.map { "`\(PrintableText.of($0, columns: 60))`" } ?? "one without a type"
     }
 
-    /// The first answer that says something else, in words.
+    /// The first answer with another content, in words.
     private static func content(_ old: [[RecordedItem]], _ new: [[RecordedItem]], _ judge: Judge) -> String? {
         var comparison = judge.comparison
         comparison.heartbeats = .ignore
@@ -70,9 +71,8 @@ enum AnswerComparison {
                 var single = conversation
                 single.rows = [row]
                 switch row {
-                case .changed:
+                case .changed, .added:
                     if let text = judge.first(in: single) { return text }
-                case .added(let place): return "\(Judge.name(conversation.actualItems[place])) says something else"
                 // Missing ones are counted by the play.
                 case .same, .removed, .moved, .crossed: continue
                 }

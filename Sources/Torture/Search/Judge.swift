@@ -77,7 +77,7 @@ struct Judge: Sendable {
 
     private static func short(_ text: String) -> String { PrintableText.of(text, columns: 200) }
 
-    static func name(_ item: RecordedItem) -> String {
+    private static func name(_ item: RecordedItem) -> String {
         switch item {
         case .frame(let frame): short("answer \(frame.index)" + (frame.type.map { " (`\($0)`)" } ?? ""))
         case .unframed(let run): "a run of \(run.length) bytes that are no frame"

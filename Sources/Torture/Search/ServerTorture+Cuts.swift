@@ -42,10 +42,10 @@ extension ServerTorture {
     }
 
     /// Cuts frames at and inside every field, except where one cut alone fails.
-    mutating func tryFields() async throws { try await tryMany([many("fields", \.partPlaces)]) }
+    mutating func tryFields() async throws { try await tryRuns([cutRun("fields", \.partPlaces)]) }
 
     /// One run with cuts at many places.
-    private struct Many {
+    private struct CutRun {
         var name: String
         var cuts: Set<Variation.Cut>
         /// Where one cut alone fails.
@@ -54,36 +54,36 @@ extension ServerTorture {
 
     /// Cuts frames at every byte, and at random, except where one cut alone fails.
     mutating func tryManyCuts() async throws {
-        var kinds = [many("every-byte", \.places)]
+        var runs = [cutRun("every-byte", \.places)]
         var chance = Chance(seed: options.seed, rule: 0, connection: 0, direction: .fromClient)
         for _ in 0..<Self.randomRuns {
-            kinds.append(
-                many("random") { anatomy in
+            runs.append(
+                cutRun("random") { anatomy in
                     let places = anatomy.places
                     guard !places.isEmpty else { return [] }
                     return (0..<3).map { _ in places[chance.below(places.count)] }
                 })
         }
-        try await tryMany(kinds)
+        try await tryRuns(runs)
     }
 
     /// Cuts at places of all frames, without those that fail alone.
-    private func many(_ name: String, _ places: (FrameAnatomy) -> [Int]) -> Many {
+    private func cutRun(_ name: String, _ places: (FrameAnatomy) -> [Int]) -> CutRun {
         let all = Set(
             anatomies.enumerated().flatMap { message, anatomy in
                 places(anatomy).map { Cut(message: message, offset: $0) }
             })
         let leftOut = all.filter { failing[$0] != nil }
-        return Many(name: name, cuts: all.subtracting(leftOut), leftOut: leftOut)
+        return CutRun(name: name, cuts: all.subtracting(leftOut), leftOut: leftOut)
     }
 
-    private mutating func tryMany(_ kinds: [Many]) async throws {
+    private mutating func tryRuns(_ all: [CutRun]) async throws {
         // Random places of several runs may be the same.
-        for (name, own) in Dictionary(grouping: kinds, by: \.name).sorted(by: { $0.key < $1.key }) {
+        for (name, own) in Dictionary(grouping: all, by: \.name).sorted(by: { $0.key < $1.key }) {
             let leftOut = own.reduce(into: Set<Cut>()) { $0.formUnion($1.leftOut) }
             add(TortureReport.Section(name: name, leftOut: leftOut.count))
         }
-        let runs = kinds.filter { !$0.cuts.isEmpty }
+        let runs = all.filter { !$0.cuts.isEmpty }
         let results = try await play(runs.map { Variation(cuts: $0.cuts) })
         for (run, result) in zip(runs, results) {
             let index = report.sections.firstIndex { $0.name == run.name } ?? report.sections.count

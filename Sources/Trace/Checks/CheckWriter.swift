@@ -80,7 +80,7 @@ package final class CheckWriter: TraceSink {
             to: ConnectionLeg(finding.connection, finding.leg))
     }
 
-    /// Something that the source of the trace expected of a connection did not happen.
+    /// A check of the command itself failed on a connection.
     ///
     /// - Parameters:
     ///   - kind: what it is called.

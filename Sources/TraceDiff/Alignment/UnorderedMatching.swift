@@ -12,7 +12,7 @@ struct UnorderedMatching {
     /// How many are considered for each one beyond that.
     private static let near = 32
 
-    private struct Said: Hashable {
+    private struct Content: Hashable {
         var content: Int
         var bound: [JSONValue?]
     }
@@ -33,9 +33,9 @@ struct UnorderedMatching {
     ) -> [Pair] {
         var matching = UnorderedMatching(old, new, table)
         var rest = matching.take(left, right) { entry in
-            Said(content: entry.content, bound: entry.sortedBound.map { values.partner(of: $0) })
+            Content(content: entry.content, bound: entry.sortedBound.map { values.partner(of: $0) })
         } newKey: { entry in
-            Said(content: entry.content, bound: entry.sortedBound.map { $0.value })
+            Content(content: entry.content, bound: entry.sortedBound.map { $0.value })
         }
         rest = matching.take(rest.old, rest.new) {
             $0.content
@@ -54,7 +54,7 @@ struct UnorderedMatching {
         (self.old, self.new, self.table) = (old, new, table)
     }
 
-    /// Pairs frames with the same key, in order; returns the others.
+    /// Pairs frames with the same key, first with first; returns the others.
     private mutating func take<Key: Hashable>(
         _ left: [Int], _ right: [Int], oldKey: (ContentTable.Entry) -> Key, newKey: (ContentTable.Entry) -> Key
     ) -> (old: [Int], new: [Int]) {

@@ -131,7 +131,7 @@ struct ContentTable {
         if let known = kinds[kind] { return known }
         let number = kinds.count
         kinds[kind] = number
-        if isFrame, unordered.contains(where: { $0.cover(from, type) }) { unorderedKinds.insert(number) }
+        if isFrame, unordered.contains(where: { $0.covers(from, type) }) { unorderedKinds.insert(number) }
         return number
     }
 

@@ -173,7 +173,7 @@ package enum RulesYAML {
     }
 
     private static func line(_ place: TraceRules.Place) -> String {
-        let frames = keys(TraceRules.Frames(from: place.from, type: place.type))
+        let frames = keys(place.frames)
         return (frames + ["path: \(quoted(place.path.description))"]).joined(separator: ", ")
     }
 

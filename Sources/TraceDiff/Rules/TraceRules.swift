@@ -34,7 +34,7 @@ package struct TraceRules: Hashable, Sendable {
         }
 
         /// Whether a frame is one of them.
-        func cover(_ from: Direction, _ type: String?) -> Bool {
+        package func covers(_ from: Direction, _ type: String?) -> Bool {
             (self.from == nil || self.from == from) && (self.type == nil || self.type == type)
         }
     }
@@ -84,6 +84,11 @@ package struct TraceRules: Hashable, Sendable {
     /// No rules: everything is compared.
     package init() {}
 
+    /// Whether a frame is not compared at all.
+    package func ignoresFrame(_ from: Direction, _ type: String?) -> Bool {
+        ignoredFrames.contains { $0.covers(from, type) }
+    }
+
     /// Both sets of rules combined.
     package mutating func add(_ other: TraceRules) {
         masks += other.masks
@@ -95,8 +100,11 @@ package struct TraceRules: Hashable, Sendable {
 }
 
 extension TraceRules.Place {
+    /// The frames that may have it.
+    var frames: TraceRules.Frames { TraceRules.Frames(from: from, type: type) }
+
     /// Whether a value is at this place.
     func covers(_ from: Direction, _ type: String?, _ path: [FieldPath.Step]) -> Bool {
-        (self.from == nil || self.from == from) && (self.type == nil || self.type == type) && self.path.covers(path)
+        frames.covers(from, type) && self.path.covers(path)
     }
 }

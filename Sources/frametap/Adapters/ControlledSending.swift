@@ -18,9 +18,6 @@ final class ControlledSending: SendingConnection {
     /// What the other side has said.
     private(set) var answered: [FrameEvent] = []
 
-    /// If nothing follows an answer for this long, it is the last one.
-    private static let quiet = 0.06
-
     /// - Parameters:
     ///   - listener: the name of the listener at which the connection came.
     ///   - from: the side in whose name frames are sent.
@@ -54,9 +51,9 @@ final class ControlledSending: SendingConnection {
             show(answer.line)
             answered.append(answer.frame)
             if ContinuousClock.now > deadline { break }
-            patience = Self.quiet
+            patience = Self.quiet.seconds
         }
-        return answered.count > count ? nil : "no answer in \(timeout.seconds) s"
+        return answered.count > count ? nil : Self.unanswered(in: timeout)
     }
 
     /// The other side's next frame; nil if there is none in time.

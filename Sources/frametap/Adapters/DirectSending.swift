@@ -16,9 +16,6 @@ final class DirectSending: SendingConnection {
     private let timeout: Interval
     private var ending: Ending?
 
-    /// If nothing follows an answer for this long, it is the last one.
-    private static let quiet = Duration.milliseconds(60)
-
     /// Connects.
     ///
     /// - Parameters:
@@ -48,16 +45,18 @@ final class DirectSending: SendingConnection {
         var latest: ContinuousClock.Instant?
         while ending == nil {
             let clock = ContinuousClock.now
-            if clock >= min(latest.map { $0 + Self.quiet } ?? deadline, deadline) { break }
-            if takeArrivals(), answered.count > count { latest = clock }
+            if clock >= min(latest.map { $0 + .nanoseconds(Self.quiet.nanoseconds) } ?? deadline, deadline) { break }
+            if takeArrivals() { latest = clock }
             try await Task.sleep(for: .milliseconds(2))
         }
         decoder.flush()
         if answered.count > count { return nil }
-        return ending?.inWords ?? "no answer in \(timeout.seconds) s"
+        return ending?.inWords ?? Self.unanswered(in: timeout)
     }
 
-    /// Whether anything arrived.
+    /// Takes what has arrived.
+    ///
+    /// - Returns: whether there is a frame among it, or one is whole now.
     private func takeArrivals() -> Bool {
         let arrivals = connection.take()
         let now = WallClock.now()

@@ -67,7 +67,7 @@ final class LiveRecording {
     ///
     /// - Parameter whenDone: called when the requested number of frames has been shown.
     init(of source: Source, _ request: Request, whenDone: @escaping () -> Void = {}) throws {
-        signal(SIGPIPE, SIG_IGN)
+        for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
         let (output, records) = (request.output, request.records)
         let whenBroken: (FileOutput.Failure) -> Void = { failure in
             warn("\(failure.message); nothing more is written there, \(source.goesOn)")

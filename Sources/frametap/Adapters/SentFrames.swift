@@ -1,19 +1,6 @@
 import ArgumentParser
 import Framing
 import Replay
-import Trace
-
-/// A connection into which frames are sent by hand.
-protocol SendingConnection: AnyObject {
-    /// What the other side has said.
-    var answered: [FrameEvent] { get }
-    /// Whether it can still answer.
-    var isOpen: Bool { get }
-    /// Sends a frame, and waits for the answer.
-    ///
-    /// - Returns: why there is none.
-    func send(_ bytes: [UInt8]) async throws -> String?
-}
 
 /// What came of the frames of `frametap send`.
 struct SentFrames {
@@ -43,13 +30,13 @@ struct SentFrames {
     /// - Parameters:
     ///   - value: what the last one is varied by.
     ///   - name: the connection's, in messages.
-    /// - Returns: what fails a check.
+    ///   - report: takes what fails a check, as soon as it is known: what comes after it may end with an error.
     mutating func send(
-        _ frames: FramesToSend, with value: JSONValue?, over connection: any SendingConnection, name: String?
-    ) async throws -> [Fault] {
+        _ frames: FramesToSend, with value: JSONValue?, over connection: any SendingConnection, name: String?,
+        report: (Fault) -> Void
+    ) async throws {
         attempts += 1
         var hasMissed = false
-        var faults: [Fault] = []
         for place in 0..<frames.count {
             var fault: String?
             do {
@@ -57,13 +44,13 @@ struct SentFrames {
                 fault = try await connection.send(bytes).map { frames.named(place, $0) }
             } catch let error as EncodingError where isVaried && place == frames.count - 1 {
                 warn(Self.message(error.description, name))
-                faults.append(Fault(kind: Fault.notSent, text: error.description))
+                report(Fault(kind: Fault.notSent, text: error.description))
                 unbuilt += 1
             } catch let error as ReplayError where hasMissed {
                 // The answer that would have the value did not come.
                 let text = "\(error.description); \(frames.count - place) not sent"
                 warn(Self.message(text, name))
-                if !isVaried { faults.append(Fault(kind: Fault.notSent, text: text)) }
+                if !isVaried { report(Fault(kind: Fault.notSent, text: text)) }
                 break
             }
             guard let fault else { continue }
@@ -71,12 +58,11 @@ struct SentFrames {
             let message = fault + (rest > 0 ? "; \(rest) more not sent" : "")
             warn(Self.message(message, name))
             // Variations are sent to see what comes of them.
-            if !isVaried { faults.append(Fault(kind: Fault.unanswered, text: message)) }
+            if !isVaried { report(Fault(kind: Fault.unanswered, text: message)) }
             unanswered += 1
             hasMissed = true
             if !connection.isOpen { break }
         }
-        return faults
     }
 
     private static func message(_ text: String, _ name: String?) -> String {

@@ -61,6 +61,7 @@ struct DemoCommand: ParsableCommand {
         let signals = EndSignals { conversations.cancel() }
         // The main thread records; conversations run on the tasks' shared threads.
         recording.run(recorder, queue)
+        recording.warnOfDiscarded()
         signals.cancel()
         // Everything that could be shown was, and is in the records.
         guard try Blocking.wait({ await conversations.value }) else { throw ExitCode(2) }

@@ -46,7 +46,7 @@ struct DiffCommand: ParsableCommand {
         help: ArgumentHelp(
             "Of proxied connections with rules, compare what both sides sent (in) or what was passed on (out).",
             valueName: "leg"))
-    var leg = DiffLeg.in
+    var leg = LegOption.in
 
     @OptionGroup(title: "Comparing") var comparing: ComparisonOptions
     @OptionGroup(title: "Decoding captures") var format: FormatOptions
@@ -129,12 +129,4 @@ struct DiffCommand: ParsableCommand {
             return DiffText.of(difference, options)
         }
     }
-}
-
-/// Which of two legs is compared.
-enum DiffLeg: String, ExpressibleByArgument, CaseIterable {
-    case `in`, out
-
-    /// A trace, as far as it is compared.
-    func of(_ trace: RecordedTrace) -> RecordedTrace { self == .in ? trace : trace.ofWhatWasPassedOn }
 }

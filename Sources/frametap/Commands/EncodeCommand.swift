@@ -29,7 +29,7 @@ extension FormatsCommand {
             help: ArgumentHelp(
                 "Of a trace of connections with rules, build what both sides sent (in), or what the proxy passed on (out).",
                 valueName: "leg"))
-        var leg = DiffLeg.in
+        var leg = LegOption.in
 
         @OptionGroup var bodies: BodyOptions
 
@@ -42,14 +42,19 @@ extension FormatsCommand {
             output.whenBroken = { $0.endProcess() }
             var number = 0
             var (built, skipped) = (0, 0)
+            var hasOtherLeg = false
             try LineInput(FileInput("-")).forEach { line in
                 number += 1
                 guard !line.isBlank else { return }
                 do throws(EncodingError) {
-                    guard let frame = try FrameLine(parsing: line), frame.from ?? from.direction == from.direction,
-                        frame.leg.map({ $0.rawValue == leg.rawValue }) ?? true
+                    guard let frame = try FrameLine(parsing: line), frame.from ?? from.direction == from.direction
                     else {
                         skipped += 1
+                        return
+                    }
+                    guard frame.leg ?? leg.leg == leg.leg else {
+                        skipped += 1
+                        hasOtherLeg = true
                         return
                     }
                     output.write(try format.encode(frame, from: from.direction))
@@ -59,7 +64,8 @@ extension FormatsCommand {
                 }
             }
             if built == 0, skipped > 0 {
-                warn("none of \(Quantities.counted(skipped, "line")) is a frame of the \(from.rawValue)")
+                let place = hasOtherLeg ? " on the leg \(leg.rawValue)" : ""
+                warn("none of \(Quantities.counted(skipped, "line")) is a frame of the \(from.rawValue)\(place)")
             }
         }
     }

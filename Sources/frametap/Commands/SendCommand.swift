@@ -155,7 +155,7 @@ struct SendCommand: AsyncParsableCommand {
                     number: number, to: to, timeout: timeout.interval, decoder, answers)
                 opened = number
                 defer { sending.close() }
-                for fault in try await sent.send(frames, with: value, over: sending, name: name) {
+                try await sent.send(frames, with: value, over: sending, name: name) { fault in
                     checks?.failed(fault.kind, fault.text, on: number, at: WallClock.now())
                 }
             } catch {
@@ -185,7 +185,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             for value in values {
                 if let variations, let value { warn("\(variations.path) is \(value.compactText)") }
-                _ = try await sent.send(frames, with: value, over: sending, name: nil)
+                try await sent.send(frames, with: value, over: sending, name: nil) { _ in }
             }
         } catch let error as EncodingError {
             throw CommandError(error.description)

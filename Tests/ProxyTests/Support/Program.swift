@@ -5,7 +5,6 @@ import Testing
 /// A program that runs alongside the tests; its output goes to files.
 final class Program {
     private let process = Process()
-    var processIdentifier: Int32 { process.processIdentifier }
     private let input = Pipe()
     private let folder: Folder
 

@@ -3,7 +3,7 @@ import Streams
 /// Replaces the values at some paths of a JSON text.
 package struct JSONRedaction {
     /// What a secret is shown as.
-    static let mark = "«secret»"
+    package static let mark = "«secret»"
 
     private let paths: [[[UInt8]]]
     /// Of each component such as `tag=9`, the member's name and value; nil for others.
