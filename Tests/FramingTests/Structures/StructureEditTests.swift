@@ -272,7 +272,7 @@ import Testing
         for value in [FieldValue.text("seven"), .integer(7)] {
             #expect(try edit(before, side, [Field("mark", value)]) == before, "\(value)")
         }
-        #expect(throws: EncodingError.self) { try edit(before, side, [Field("length", .text("1"))]) }
+        #expect(throws: EncodingError.self) { try edit(before, side, [Field("length", .text("2"))]) }
     }
 
     @Test func namesInsideListsAreValues() throws {
