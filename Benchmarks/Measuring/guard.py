@@ -29,8 +29,8 @@ ALLOCATING = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
 CASES = {
     "45-byte frames, --as summary": ("frames 10 {} 40", 20_000, 80_000, "len16-id", "summary"),
     "45-byte frames of a long capture, --as summary": ("frames 10 {} 40", 100_000, 300_000, "len16-id", "summary"),
-    "45-byte frames, --as ndjson": ("frames 10 {} 40", 40_000, 80_000, "len16-id", "ndjson"),
-    "45-byte frames, --as text": ("frames 10 {} 40", 40_000, 80_000, "len16-id", "text"),
+    "45-byte frames, --as ndjson": ("frames 10 {} 40", 60_000, 120_000, "len16-id", "ndjson"),
+    "45-byte frames, --as text": ("frames 10 {} 40", 60_000, 120_000, "len16-id", "text"),
     "1,005-byte frames, --as summary": ("frames 10 {} 1000", 5_000, 20_000, "len16-id", "summary"),
     "im-json, --as summary": ("chat 10 {}", 5_000, 20_000, "im-json", "summary"),
     "10-byte frames, segments reversed": ("reversed {}", 5_000, 20_000, "len16-id", "summary"),

@@ -32,12 +32,12 @@ extension PairedConnection {
 
     /// A request's name for display: its id if it has one, otherwise its place among the frames of its side.
     private func label(_ request: Waiting) -> String {
-        request.id.map { "\(name(request)) with id \($0)" } ?? "\(name(request)) \(request.index)"
+        request.shownID.map { "\(name(request)) with id \($0)" } ?? "\(name(request)) \(request.index)"
     }
 
     private func data(_ request: Waiting) -> [Field] {
         [Field("index", .integer(Int64(request.index))), Field("type", .text(name(request)))]
-            + (request.id.map { [Field("id", .text($0))] } ?? [])
+            + (request.shownID.map { [Field("id", .text($0))] } ?? [])
     }
 
     private func kind(_ pairing: Int) -> Finding.Kind {
@@ -122,7 +122,7 @@ extension PairedConnection {
             [
                 Field("index", .integer(Int64(answer.index))), Field("requestIndex", .integer(Int64(request.index))),
                 Field("took", .number(took.seconds)),
-            ] + (request.id.map { [Field("id", .text($0))] } ?? [])
+            ] + (request.shownID.map { [Field("id", .text($0))] } ?? [])
                 + .packets(("packet", answer.packet), ("requestPacket", request.packet)), .info)
     }
 
@@ -145,7 +145,7 @@ extension PairedConnection {
             [
                 Field("index", .integer(Int64(answer.index))), Field("requestIndex", .integer(Int64(request.index))),
                 Field("skipped", .integer(Int64(skipped))), Field("oldestIndex", .integer(Int64(older.index))),
-            ] + (request.id.map { [Field("id", .text($0))] } ?? [])
+            ] + (request.shownID.map { [Field("id", .text($0))] } ?? [])
                 + .packets(
                     ("packet", answer.packet), ("requestPacket", request.packet), ("oldestPacket", older.packet)))
     }

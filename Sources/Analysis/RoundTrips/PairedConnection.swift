@@ -17,12 +17,15 @@ final class PairedConnection {
     /// A request, or an answer that arrived before its request was seen.
     struct Waiting {
         var key: Key
-        /// The request's id, for display.
-        var id: String?
+        /// The request's id: a number, or short printable text.
+        var id: FieldValue?
         var time: Timestamp
         var index: Int
         var packet: Int
         var type: String?
+
+        /// The request's id, for display.
+        var shownID: String? { id?.plainText }
     }
 
     /// The state of one pairing.

@@ -110,13 +110,17 @@ package final class RoundTripMonitor: Analysis {
     /// A request's id: the value that its answer names, or a field of that name; nil if it is secret.
     private static func id(
         _ rule: Pairing.Rule, _ bytes: RawSpan, _ frame: TracedFrame, _ kinds: FrameKinds
-    ) -> String? {
+    ) -> FieldValue? {
         var place = ValuePlace.field("id")
         if case .value(let own) = rule { place = own }
         guard let value = kinds.format.value(at: place, of: bytes, frame.shape, body: frame.body),
             !FrameSecrets.hide(place, of: frame, bytes, kinds)
         else { return nil }
-        return value.plainText.map { PrintableText.of($0, columns: 40) }
+        switch value {
+        case .integer, .unsigned: return value
+        // Long ones are not kept.
+        default: return value.plainText.map { .text(PrintableText.of($0, columns: 40)) }
+        }
     }
 
     private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {

@@ -43,6 +43,14 @@ package struct Framer {
         get { underWay?.search }
         set { underWay = newValue.map { UnderWay(search: $0) } }
     }
+
+    /// Takes the search out, so that it is the only one with its memory when it goes on.
+    private mutating func takeSearch() -> FrameSearch? {
+        guard let search = underWay?.search else { return nil }
+        underWay = nil
+        return search
+    }
+
     /// The streamed part of the frame that starts `pending`; nil if its body is not streamed.
     var body: StreamedBody? {
         get { underWay?.body }
@@ -322,7 +330,7 @@ package struct Framer {
                 at += skip(bytes.extracting(at..<bytes.byteCount), to: end, detail, scratch: scratch)
             case .searching(let reason, let detail):
                 var search =
-                    self.search
+                    takeSearch()
                     ?? FrameSearch(
                         from: first + at, choices: memory.choices, triesOpening: shared.hasOpening && counts.frames == 0
                     )
@@ -332,7 +340,6 @@ package struct Framer {
                     closeRun("resynchronized at offset \(first + start): \(how)", scratch)
                     at = start
                     mode = .aligned
-                    self.search = nil
                     memory.resume(at: first + start, isOpening: isOpening)
                 case .undecided(let start, let until):
                     markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)

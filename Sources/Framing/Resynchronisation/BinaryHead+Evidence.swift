@@ -26,7 +26,7 @@ extension BinaryHead {
                 for at in place.suffix(ends) { evidence.constants += background.bits(bytes[byte: at]) }
             case .number, .text:
                 if index == lengthField {
-                    evidence.lengths += lengthEvidence(fields[index], in: bytes, place, background)
+                    evidence.lengths += lengthEvidence(index, weight, in: bytes, place, background)
                 } else if size <= 4 {
                     var before: Range<Int>?
                     if let previous, index < fixedOffsets.count {
@@ -40,8 +40,15 @@ extension BinaryHead {
     }
 
     private func lengthEvidence(
-        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, _ background: ByteBackground
+        _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, _ background: ByteBackground
     ) -> Double {
+        if let order = weight.plainOrder {
+            var bits = 0.0
+            for at in place { bits += background.numberBits(bytes[byte: at]) }
+            let number = bytes.unsigned(at: place.lowerBound, width: place.count, order)
+            return bits + Evidence.length(number, width: 8 * place.count)
+        }
+        let field = fields[index]
         var number: UInt64
         switch field.value(in: bytes, at: place.lowerBound, size: place.count) {
         case .integer(let value) where value >= 0: number = UInt64(value)
@@ -75,7 +82,7 @@ extension BinaryHead {
             bits += weight.kind == .text ? background.bits(bytes[byte: at]) : background.numberBits(bytes[byte: at])
         }
         var named: Double?
-        if weight.hasNames { named = namesEvidence(fields[index], in: bytes, place, bits) }
+        if weight.hasNames { named = namesEvidence(index, weight, in: bytes, place, bits) }
         var repeated: Double?
         if let before, !weight.hasConstantBits {
             let isSame = bytes.extracting(before).elementsEqual(bytes.extracting(place))
@@ -88,8 +95,14 @@ extension BinaryHead {
     }
 
     private func namesEvidence(
-        _ field: HeaderField, in bytes: RawSpan, _ place: Range<Int>, _ bits: Double
+        _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, _ bits: Double
     ) -> Double? {
+        if let order = weight.plainOrder {
+            let number = bytes.unsigned(at: place.lowerBound, width: place.count, order)
+            let value = Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+            return Evidence.named(fields[index].names[value] != nil, of: weight.names, bits: bits)
+        }
+        let field = fields[index]
         let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
         var named: Double?
         if !field.names.isEmpty {
@@ -145,9 +158,15 @@ struct FieldWeight: Sendable {
     let hasConstantBits: Bool
     /// Whether values, or those of non-constant bits, have names.
     let hasNames: Bool
+    /// How many values have names.
+    let names: Int
+    /// The byte order of an unsigned number without bits; nil for other fields.
+    let plainOrder: ByteOrder?
 
     init(_ field: HeaderField) {
         size = field.fixedSize
+        names = field.names.count
+        if case .unsigned = field.kind, field.bits.isEmpty { plainOrder = field.order } else { plainOrder = nil }
         hasConstantBits = field.hasConstantBits
         hasNames = !field.names.isEmpty || field.bits.contains { !$0.names.isEmpty && $0.constant == nil }
         if field.constant != nil {

@@ -9,6 +9,10 @@ package enum PrintableText {
     ///
     /// - Parameter columns: truncated there, with `…` as the last column.
     package static func of(_ text: some StringProtocol, columns: Int = .max) -> String {
+        let isPlain = text.utf8.withContiguousStorageIfAvailable {
+            $0.count <= columns && $0.span.bytes.isPrintableASCII
+        }
+        if isPlain == true { return String(text) }
         var shown = String.UnicodeScalarView()
         var width = 0
         var marks = 0

@@ -27,8 +27,7 @@ package struct JSONTokens {
 
     private var scanner = JSONScanner()
     private var expected = Expected.value
-    /// The containers that are open, outermost first: whether each is an object.
-    private var open: [Bool] = []
+    private var open = OpenContainers()
     private let depthLimit: Int
 
     /// Tokens of a text that nests no deeper than `depthLimit`.
@@ -122,5 +121,34 @@ package struct JSONTokens {
 
     private func fault(_ expected: String) -> JSONSyntaxError {
         JSONSyntaxError(offset: scanner.position, expected: expected)
+    }
+}
+
+/// The containers that are open, outermost first: whether each is an object. Up to 64 take no memory of their own.
+private struct OpenContainers {
+    private(set) var count = 0
+    private var first: UInt64 = 0
+    private var deeper: [Bool] = []
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Whether the innermost is an object; nil if none is open.
+    var last: Bool? {
+        if count == 0 { return nil }
+        return count <= 64 ? first >> UInt64(count - 1) & 1 == 1 : deeper.last
+    }
+
+    mutating func append(_ isObject: Bool) {
+        if count < 64 {
+            first = first & ~(1 << UInt64(count)) | (isObject ? 1 : 0) << UInt64(count)
+        } else {
+            deeper.append(isObject)
+        }
+        count += 1
+    }
+
+    mutating func removeLast() {
+        if count > 64 { deeper.removeLast() }
+        count -= 1
     }
 }

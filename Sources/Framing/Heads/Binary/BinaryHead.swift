@@ -187,7 +187,8 @@ package struct BinaryHead: Head {
     }
 
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
-        if let index = fields.firstIndex(where: { $0.name == name }) { return value(index, in: head) }
+        // By index: a field that is copied has many references to count.
+        for index in fields.indices where fields[index].name == name { return value(index, in: head) }
         return fields(of: head).first { $0.name == name }?.value
     }
 
