@@ -16,6 +16,8 @@ import Testing
                 if said.get("do") != "nothing":
                     text.write(json.dumps({"token": "t-17"} if said.get("do") == "login" else {"said": said}) + "\\n")
                     text.flush()
+                if said.get("do") == "last":
+                    break
             sock.close()
         listener = socket.create_server(("127.0.0.1", 0))
         print(listener.getsockname()[1], flush=True)
@@ -128,6 +130,9 @@ import Testing
             result.status == 1 && result.errors.contains("frame 1: the server closed the connection; 2 more not sent"),
             "\(result.errors)")
         #expect(try traceLines(result.output).count { $0.event == "frame" } == 1)
+        let closed = try await send(["--as", "junit", #"{"body":{"json":{"do":"last"}}}"#, other])
+        let reason = "not-sent: frame 2: the server closed the connection before it was sent"
+        #expect(closed.status == 1 && closed.output.contains(reason), "\(closed.output)")
     }
 
     /// Only the client's frames of a trace are sent, once.

@@ -38,7 +38,7 @@ final class ControlledSending: SendingConnection {
     /// The proxy refuses frames for a connection that is over.
     var isOpen: Bool { true }
 
-    func send(_ bytes: [UInt8]) async throws -> String? {
+    func send(_ bytes: [UInt8]) async throws -> MissingAnswer? {
         let frame = JSONValue.object([
             .init("from", .text(from.sender)), .init("bytes", .text(Hexadecimal.text(bytes))),
         ])

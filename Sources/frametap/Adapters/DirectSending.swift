@@ -31,10 +31,10 @@ final class DirectSending: SendingConnection {
         (self.decoder, self.answers, self.timeout) = (decoder, answers, timeout)
     }
 
-    func send(_ bytes: [UInt8]) async throws -> String? {
+    func send(_ bytes: [UInt8]) async throws -> MissingAnswer? {
         // What has come before is no answer to it.
         _ = takeArrivals()
-        if let ending { return "\(ending.inWords) before it was sent" }
+        if let ending { return MissingAnswer(reason: "\(ending.inWords) before it was sent", isSent: false) }
         let count = answered.count
         let now = WallClock.now()
         decoder.advance(to: now)
@@ -51,7 +51,7 @@ final class DirectSending: SendingConnection {
         }
         decoder.flush()
         if answered.count > count { return nil }
-        return ending?.inWords ?? Self.unanswered(in: timeout)
+        return ending.map { MissingAnswer(reason: $0.inWords) } ?? Self.unanswered(in: timeout)
     }
 
     /// Takes what has arrived.

@@ -10,7 +10,14 @@ protocol SendingConnection: AnyObject {
     /// Sends a frame, and waits for the answer.
     ///
     /// - Returns: why there is none.
-    func send(_ bytes: [UInt8]) async throws -> String?
+    func send(_ bytes: [UInt8]) async throws -> MissingAnswer?
+}
+
+/// Why there is no answer to a frame.
+struct MissingAnswer {
+    var reason: String
+    /// Whether the frame was sent at all.
+    var isSent = true
 }
 
 extension SendingConnection {
@@ -18,5 +25,7 @@ extension SendingConnection {
     static var quiet: Interval { .milliseconds(60) }
 
     /// Says that there was no answer in this time.
-    static func unanswered(in timeout: Interval) -> String { "no answer in \(timeout.seconds) s" }
+    static func unanswered(in timeout: Interval) -> MissingAnswer {
+        MissingAnswer(reason: "no answer in \(timeout.seconds) s")
+    }
 }

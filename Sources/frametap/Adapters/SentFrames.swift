@@ -38,10 +38,10 @@ struct SentFrames {
         attempts += 1
         var hasMissed = false
         for place in 0..<frames.count {
-            var fault: String?
+            var missing: MissingAnswer?
             do {
                 let bytes = try frames.bytes(of: place, with: value, answers: connection.answered)
-                fault = try await connection.send(bytes).map { frames.named(place, $0) }
+                missing = try await connection.send(bytes)
             } catch let error as EncodingError where isVaried && place == frames.count - 1 {
                 warn(Self.message(error.description, name))
                 report(Fault(kind: Fault.notSent, text: error.description))
@@ -53,12 +53,12 @@ struct SentFrames {
                 if !isVaried { report(Fault(kind: Fault.notSent, text: text)) }
                 break
             }
-            guard let fault else { continue }
+            guard let missing else { continue }
             let rest = connection.isOpen ? 0 : frames.count - 1 - place
-            let message = fault + (rest > 0 ? "; \(rest) more not sent" : "")
+            let message = frames.named(place, missing.reason) + (rest > 0 ? "; \(rest) more not sent" : "")
             warn(Self.message(message, name))
             // Variations are sent to see what comes of them.
-            if !isVaried { report(Fault(kind: Fault.unanswered, text: message)) }
+            if !isVaried { report(Fault(kind: missing.isSent ? Fault.unanswered : Fault.notSent, text: message)) }
             unanswered += 1
             hasMissed = true
             if !connection.isOpen { break }
