@@ -101,7 +101,8 @@ package struct Structured: EndedRule {
             if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
             memory?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: walk)
             return .incomplete(atLeast)
-        case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))"))
+        case .bad(let message):
+            return .bad(BadBytes(.badHead, explains ? "\(message) (head at offset \(offset))" : ""))
         }
     }
 

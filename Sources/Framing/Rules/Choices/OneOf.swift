@@ -25,7 +25,7 @@ struct OneOf: CompositeRule {
         guard parts.count > 1, var bad = telling else {
             return .bad(telling ?? BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)"))
         }
-        bad.detail = misses(reasons, at: origin + start)
+        if memory.explains { bad.detail = misses(reasons, at: origin + start) }
         return .bad(bad)
     }
 
