@@ -100,9 +100,6 @@ package struct DirectionFormat: Sendable {
     /// Whether all bodies are plain text or bytes.
     package var hasPlainBodies: Bool { body.isPlain && layouts.allSatisfy { $0.body?.isPlain ?? true } }
 
-    /// Whether no body is decoded.
-    var hasOpaqueBodies: Bool { body.isOpaque && layouts.allSatisfy { $0.body?.isOpaque ?? true } }
-
     /// The fields before the body, for bodies that depend on them.
     func headFields(of content: RawSpan, _ shape: FrameShape) -> [Field] {
         let fields = layouts[shape.layout].head?.fields(of: content.extracting(0..<shape.head)) ?? []

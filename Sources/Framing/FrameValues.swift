@@ -130,18 +130,19 @@ package struct FrameValues {
     ///
     /// - Parameters:
     ///   - fields: the existing ones; nil if there may be any.
-    ///   - bodiesAreOpaque: whether no body is decoded.
-    static func complaint(about path: [String], fields: Set<String>?, bodiesAreOpaque: Bool) -> String? {
+    ///   - bodies: how bodies are decoded, of frames of any kind; nil if that is not known.
+    static func complaint(about path: [String], fields: Set<String>?, bodies: [BodyFormat]?) -> String? {
         if path.first == "fields", path.count >= 2, let fields, !fields.contains(path[1]) {
             return fields.isEmpty
                 ? "there is no field \(path[1]): the format has no header"
                 : "there is no field \(path[1]); \(LoadContext.hint(path[1], fields.sorted()))"
         }
-        if path.first == "body", path.count >= 2, path[1] != "length", bodiesAreOpaque {
+        guard path.first == "body", path.count >= 2, path[1] != "length", let bodies else { return nil }
+        if bodies.allSatisfy(\.isOpaque) {
             return "bodies are hex, so there is no \(path.joined(separator: ".")); body.length is known, "
                 + "and body: text (or json, …) in the format decodes them"
         }
-        return nil
+        return BodyFormat.complaint(naming: Array(path.dropFirst()), in: bodies)
     }
 
     /// The error in a value's path that no frame of any of these formats has; nil if some may have it.
@@ -152,10 +153,10 @@ package struct FrameValues {
                 fields = fields.flatMap { all in self.fields(of: side.layouts, side.rule).map { all.union($0) } }
             }
         }
-        let opaque = formats.allSatisfy {
-            !$0.isFramed || $0.directions.fromClient.hasOpaqueBodies && $0.directions.fromServer.hasOpaqueBodies
+        let bodies = formats.filter(\.isFramed).flatMap { format in
+            Direction.allCases.flatMap { format.directions[$0].bodies }
         }
-        return complaint(about: path, fields: fields, bodiesAreOpaque: opaque)
+        return complaint(about: path, fields: fields, bodies: bodies)
     }
 
     /// Whether a condition holds for the frame.

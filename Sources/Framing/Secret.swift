@@ -11,6 +11,9 @@ package struct Secret: Sendable {
     /// The frame that ends its scope; nil: only the next frame has it.
     package var until: Expression?
 
+    /// Where its bytes are shown if those around it did not fit, as paths of the same kind.
+    var leftovers: [[String]] = []
+
     /// A secret of the frames that fulfil a condition.
     package init(path: [String], condition: Expression? = nil) {
         self.path = path
@@ -40,8 +43,10 @@ package struct SecretPaths: Sendable {
         for secret in secrets where secret.after == nil && secret.condition.map(holds) ?? true {
             if secret.path[0] == "body" {
                 body.append(Array(secret.path.dropFirst()))
+                body += secret.leftovers
             } else {
                 fields.append(Array(secret.path.dropFirst()))
+                fields += secret.leftovers
             }
         }
     }

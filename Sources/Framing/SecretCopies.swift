@@ -101,10 +101,16 @@ struct SecretCopies {
 }
 
 extension Format {
-    /// The secrets, and the fields that show one of them, too.
+    /// The secrets, and the fields that show one of them, too, with the places of bytes that did not fit.
     ///
     /// - Parameter secrets: those of the format file.
     static func withCopies(_ secrets: [Secret], _ sides: PerDirection<DirectionFormat>) -> [Secret] {
+        let leftovers = SecretLeftovers(sides)
+        let secrets = secrets.map { secret in
+            var secret = secret
+            secret.leftovers = leftovers.paths(around: secret.path)
+            return secret
+        }
         guard secrets.contains(where: { $0.path[0] == "fields" }) else { return secrets }
         let copies = SecretCopies(sides.fromClient.layouts + sides.fromServer.layouts)
         return secrets

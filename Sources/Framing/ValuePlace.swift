@@ -21,6 +21,15 @@ package enum ValuePlace: Hashable, Sendable {
         self = .body(path)
     }
 
+    /// Its path in expressions.
+    var path: [String] {
+        switch self {
+        case .field(let name): ["fields", name]
+        case .inField(let path): ["fields"] + path
+        case .body(let path): ["body"] + path
+        }
+    }
+
     /// The components of a path: `items[0]` is two. Nil if one is empty.
     static func path(_ text: Substring) -> [String]? {
         var path: [String] = []
@@ -139,26 +148,51 @@ extension BodyFormat {
             + "A value called \(first) is body.json.\(first).\(inside), or in place of json another form"
     }
 
+    /// The error in a path in the bodies of frames of several kinds; nil if some of them may have it.
+    ///
+    /// - Parameter mayBeAll: whether the path may be that of a whole body.
+    static func complaint(about path: [String], in bodies: [BodyFormat], mayBeAll: Bool = false) -> String? {
+        let complaints = bodies.map { $0.complaint(about: path, mayBeAll: mayBeAll) }
+        if complaints.contains(nil) { return nil }
+        // What bodies with values say is more to the point than that others have none.
+        return complaint(naming: path, in: bodies) ?? complaints.first ?? nil
+    }
+
+    /// The error in the names of a path, in bodies whose names the format determines; nil if some may have it.
+    static func complaint(naming path: [String], in bodies: [BodyFormat]) -> String? {
+        guard let first = path.first, first != "text", path != ["length"] else { return nil }
+        let isForm = formNames.contains(first)
+        let inside = isForm ? Array(path.dropFirst()) : path
+        let chains = bodies.flatMap(\.chains).filter { chain in
+            chain.form.map { isForm ? $0 == first : $0 != "text" } ?? false
+        }
+        let complaints = chains.map { $0.complaint(about: inside) }
+        return complaints.contains(nil) ? nil : complaints.first ?? nil
+    }
+
     /// The error in a path in these bodies; nil if some of them may have it.
-    func complaint(about path: [String]) -> String? {
-        let forms = Set((byType.values.map(\.form) + cases.map(\.chain.form) + [otherwise.form]).compactMap { $0 })
+    private func complaint(about path: [String], mayBeAll: Bool) -> String? {
+        let forms = Set(chains.compactMap(\.form))
         let known = forms.sorted().joined(separator: " and ")
         let bodies = forms.isEmpty ? "bodies are hex, which has no values inside" : "bodies are \(known)"
         guard let first = path.first else { return bodies }
         if Self.formNames.contains(first) {
             if !forms.contains(first) { return bodies }
             if first == "text", path.count > 1 { return "body.text has no values inside" }
-            if first != "text", path.count == 1 { return "body.\(first) is all of the body; expected a value in it" }
-            return nil
+            if first != "text", path.count == 1 {
+                return mayBeAll ? nil : "body.\(first) is all of the body; expected a value in it"
+            }
+            return Self.complaint(naming: path, in: [self])
         }
         return forms.contains("json") || forms.contains("protobuf") || forms.contains("fields")
-            ? Self.misspelling(in: path) : bodies + (forms.isEmpty ? "" : ", which has no values inside")
+            ? Self.misspelling(in: path) ?? Self.complaint(naming: path, in: [self])
+            : bodies + (forms.isEmpty ? "" : ", which has no values inside")
     }
 }
 
 extension BodyChain {
     /// The form of its bodies: `text`, `json`, `protobuf` or `fields`; nil if they are bytes.
-    fileprivate var form: String? {
+    var form: String? {
         if encodings.last is FormatBody { return "json" }
         return encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
     }

@@ -58,8 +58,16 @@ package struct FrameSecrets {
             if own.contains(where: { $0.count == 1 }) || field.name == StructuredHead.raw {
                 return Field(field.name, .text(JSONRedaction.mark))
             }
-            guard !own.isEmpty, case .json(let text) = field.value else { return field }
-            var redaction = JSONRedaction(own.map { Array($0.dropFirst()) }, ignoringCase: true)
+            guard !own.isEmpty else { return field }
+            guard case .json(let text) = field.value else {
+                switch field.value {
+                // A body in the field that could not be read.
+                case .text, .bytes: return Field(field.name, .text(JSONRedaction.mark))
+                case .null, .boolean, .integer, .unsigned, .number, .json: return field
+                }
+            }
+            var redaction = JSONRedaction(
+                own.map { Array($0.dropFirst()) }, ignoringCase: true, hidingUnread: true)
             let bytes = Array(text.utf8)
             guard let shown = redaction.of(bytes.span.bytes) else {
                 return Field(field.name, .text(JSONRedaction.mark))

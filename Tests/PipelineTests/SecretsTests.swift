@@ -285,6 +285,112 @@ import Trace
         #expect(isHidden(Self.secret, in: shown), "\(shown)")
     }
 
+    /// Formats whose frames hold a secret, and a frame in which only so much of it is as fits.
+    private static let misfits: [(yaml: String, frame: @Sendable ([UInt8]) -> [UInt8])] = [
+        // What is left of an item with a size.
+        (
+            #"""
+            header: [{ kind: u8 }, { auth: { size: u8, fields: [{ user: { type: string, ends: "\0" } }, { password: { type: string, ends: "\0" } }] } }]
+            framing: { rule: fields }
+            secret: [fields.auth.password]
+            """#, { [1, UInt8(4 + $0.count)] + Array("ann\0".utf8) + $0 }
+        ),
+        // Without a name.
+        (
+            #"""
+            header: [{ size: u8, fields: [{ user: { type: string, ends: "\0" } }, { password: { type: string, ends: "\0" } }] }]
+            framing: { rule: fields }
+            secret: [fields.password]
+            """#, { [UInt8(4 + $0.count)] + Array("ann\0".utf8) + $0 }
+        ),
+        // In an element of a list.
+        (
+            """
+            header: [{ n: u8 }]
+            framing: { rule: length-field, field: n }
+            body: { fields: [{ users: { repeat: u8, size: u8, of: [{ user: { type: string, size: u8 } }, { password: { type: string, size: u8 } }] } }, { more: u8 }] }
+            secret: ["body.users[0].password"]
+            """,
+            { [UInt8(14 + $0.count), UInt8(12 + $0.count), 2, 3, 97, 110, 110, 1, 120, 3, 98, 111, 98, 99] + $0 + [0] }
+        ),
+        // A body in a field, and in a list of nothing else.
+        (
+            """
+            header: [{ kind: u8 }, { meta: { body: json, size: u8 } }]
+            framing: { rule: fields }
+            secret: [fields.meta.pw]
+            """, { [1, UInt8(7 + $0.count)] + Array("{\"pw\":\"".utf8) + $0 }
+        ),
+        (
+            """
+            header: [{ metas: { repeat: u8, of: [{ meta: { body: json, size: u8 } }] } }]
+            framing: { rule: fields }
+            secret: ["fields.metas[*].pw"]
+            """, { [1, UInt8(7 + $0.count)] + Array("{\"pw\":\"".utf8) + $0 }
+        ),
+        // Bytes of no frame inside, and a body inside.
+        (
+            """
+            header: [{ n: u8 }]
+            framing: { rule: length-field, field: n }
+            formats: { in: { header: [{ k: u8 }, { pw: { type: string, size: 11 } }], framing: { rule: fixed, size: 12 }, body: text } }
+            body: { format: { name: in } }
+            secret: ["body.json[0].fields.pw"]
+            """, { [UInt8(1 + $0.count), 1] + $0 }
+        ),
+        (
+            """
+            header: [{ n: u8 }]
+            framing: { rule: length-field, field: n }
+            formats: { in: { header: [{ k: u8 }], framing: { rule: length-field, field: k }, body: json } }
+            body: { format: { name: in } }
+            secret: ["body.json[*].body.json.pw"]
+            """, { [UInt8(8 + $0.count), UInt8(7 + $0.count)] + Array("{\"pw\":\"".utf8) + $0 }
+        ),
+    ]
+
+    /// Whatever is around the bytes of a secret, and however many of them there are, they are not shown.
+    @Test(arguments: misfits.indices) func whatDoesNotFitIsHidden(index: Int) throws {
+        let (yaml, frame) = Self.misfits[index]
+        let format = try FormatLoader.load("format: misfit\n\(yaml)", file: "misfit.yaml")
+        for count in 4..<Self.secret.utf8.count {
+            let shown = shown(Conversation(frame(Array(Self.secret.utf8.prefix(count)))), format)
+            #expect(shown.contains("\"event\":\"frame\"") && shown.contains(JSONRedaction.mark), "\(shown)")
+            #expect(isHidden(String(Self.secret.prefix(4)), in: shown), "\(count) bytes: \(shown)")
+        }
+    }
+
+    /// Text beside a secret element is no body that could not be read.
+    @Test func otherElementsAreShown() throws {
+        let format = try FormatLoader.load(
+            """
+            format: args
+            header: [{ args: { repeat: u8, of: [{ arg: { type: string, size: u8 } }] } }]
+            framing: { rule: fields }
+            secret: ["fields.args[1]"]
+            """, file: "args.yaml")
+        func arg(_ text: String) -> [UInt8] { [UInt8(text.utf8.count)] + Array(text.utf8) }
+        let shown = shown(Conversation([3] + arg("open") + arg(Self.secret) + arg("too")), format)
+        #expect(shown.contains(#""args":["open","«secret»","too"]"#), "\(shown)")
+        #expect(isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
+    @Test(arguments: ["body.users[*].password", "body.users.password", "body.json.users[*].password"])
+    func allElementsOfAListAreHidden(path: String) throws {
+        let format = try FormatLoader.load(
+            """
+            format: json
+            framing: { rule: json-sequence }
+            body: json
+            secret: ["\(path)"]
+            """, file: "json.yaml")
+        let body = #"{"users":[{"user":"ann","password":"\#(Self.secret)"},{"password":"\#(Self.secret)"}]}"#
+        let shown = shown(Conversation(Array(body.utf8)), format)
+        #expect(
+            shown.contains(#"{"users":[{"user":"ann","password":"«secret»"},{"password":"«secret»"}]}"#), "\(shown)")
+        #expect(isHidden(Self.secret, in: shown), "\(shown)")
+    }
+
     private func builtIn(_ name: String) throws -> Format {
         try #require(try BuiltInFormats.format(named: name))
     }

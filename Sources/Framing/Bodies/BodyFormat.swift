@@ -27,7 +27,7 @@ package struct BodyFormat: Sendable {
     var isOpaque: Bool { chains.allSatisfy(\.isOpaque) }
 
     /// All chains.
-    private var chains: [BodyChain] { [otherwise] + byType.values + cases.map(\.chain) }
+    var chains: [BodyChain] { [otherwise] + byType.values + cases.map(\.chain) }
 
     /// Decodes a body.
     ///

@@ -79,7 +79,7 @@ package struct DecodedBody: Sendable, Hashable {
     ///
     /// A path may start with `json` or `protobuf`, as in expressions, or not. A name applied to an array is looked up in each of
     /// its elements. An empty path, `text`, `json` or `protobuf` alone means the whole body. A body that should have been decoded
-    /// but could not be is replaced whole, unless it is encrypted.
+    /// but could not be is replaced whole, unless it is encrypted; one in a field, too.
     ///
     /// - Parameter body: its bytes as received.
     package func redacting(_ paths: [[String]], of body: RawSpan) -> DecodedBody {
@@ -94,7 +94,9 @@ package struct DecodedBody: Sendable, Hashable {
             if form == .protobuf, let bytes, !Self.mayHide(paths, inMessage: bytes.span.bytes) { return self }
             // The bytes of a structure as they came hold all of its values.
             let raw = form == .fields ? [[StructuredHead.raw]] : []
-            var redaction = JSONRedaction(paths + shorter + raw)
+            // Values of a structure, or of frames inside, may be bodies that could not be read.
+            let hidesUnread = form == .fields || paths.contains { $0.last == FormatBody.unframed }
+            var redaction = JSONRedaction(paths + shorter + raw, hidingUnread: hidesUnread)
             guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
             return DecodedBody(form, bytes: redacted, faults: faults)
         }

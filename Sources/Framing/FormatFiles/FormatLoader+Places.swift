@@ -4,7 +4,7 @@ import Streams
 extension FormatLoader {
     /// A field of a header, or a value of the body.
     static func place(
-        _ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout], _ body: BodyFormat
+        _ map: YAMLMap?, _ key: String, _ layouts: [FrameLayout], _ bodies: [BodyFormat]
     ) -> ValuePlace? {
         guard let map, let text = map.text(key) else { return nil }
         guard text.hasPrefix("body.") else {
@@ -16,7 +16,7 @@ extension FormatLoader {
             }
             return field(map, key, layouts).map { .field($0) }
         }
-        return bodyPlace(text, in: map, key, [body] + layouts.compactMap(\.body))
+        return bodyPlace(text, in: map, key, bodies)
     }
 
     /// A value of the body, by a text that begins with `body.`
@@ -27,8 +27,7 @@ extension FormatLoader {
             map.fault("\(map.path).\(key) is \(text); expected a path such as body.user or body.json.items[0]", at: key)
             return nil
         }
-        let complaints = bodies.map { $0.complaint(about: path) }
-        if !complaints.contains(nil), let complaint = complaints.first ?? nil {
+        if let complaint = BodyFormat.complaint(about: path, in: bodies) {
             map.fault("\(map.path).\(key) is \(text), but \(complaint)", at: key)
             return nil
         }

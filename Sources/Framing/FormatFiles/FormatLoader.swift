@@ -92,16 +92,18 @@ package enum FormatLoader {
             if let name = key.string { context.formats[name] = value }
         }
         let layouts = PerDirection(fromClient: layouts(top, "client"), fromServer: layouts(top, "server"))
-        let client = direction(top, "client", layouts.fromClient, layouts.fromServer)
+        let bodies = bodies(top, layouts)
+        let client = direction(top, .fromClient, layouts, bodies)
         let clientFields = context.fields
         context.fields = []
-        let server = direction(top, "server", layouts.fromServer, layouts.fromClient)
+        let server = direction(top, .fromServer, layouts, bodies)
         // From here on conditions apply to the frames of either side.
         context.fields = context.fields.flatMap { own in clientFields.map { own.union($0) } }
         if let client, let server {
-            context.bodiesAreOpaque = client.hasOpaqueBodies && server.hasOpaqueBodies
+            context.bodies = client.bodies + server.bodies
         } else {
             context.fields = nil
+            context.bodies = nil
         }
         let detection = DetectionLoader.detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
@@ -200,22 +202,38 @@ package enum FormatLoader {
             ?? loader.build(sections)
     }
 
-    /// One direction, given its frames and those of the other one.
+    /// How the bodies of both directions are decoded, given their frames.
+    private static func bodies(
+        _ top: YAMLMap, _ layouts: PerDirection<LayoutLoader.Built?>
+    ) -> PerDirection<BodyFormat> {
+        func body(_ side: Direction) -> BodyFormat {
+            top.context.side = side
+            let own = top.map(side.sender, LayoutLoader.sideKeys)
+            let sections = [own, top].compactMap { $0 }
+            top.context.headNames = layouts[side].flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
+            let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
+            top.context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
+            return own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
+        }
+        return PerDirection(fromClient: body(.fromClient), fromServer: body(.fromServer))
+    }
+
+    /// One direction, given the frames and bodies of both.
     ///
     /// All of a file's faults are reported at once: an error does not stop the rest from being read.
     private static func direction(
-        _ top: YAMLMap, _ side: String, _ built: LayoutLoader.Built?, _ other: LayoutLoader.Built?
+        _ top: YAMLMap, _ side: Direction, _ layouts: PerDirection<LayoutLoader.Built?>,
+        _ bodies: PerDirection<BodyFormat>
     ) -> DirectionFormat? {
-        top.context.side = side == "client" ? .fromClient : .fromServer
-        let own = top.map(side, LayoutLoader.sideKeys)
+        let (built, other) = (layouts[side], layouts[side.opposite])
+        let body = bodies[side]
+        top.context.side = side
+        let own = top.map(side.sender, LayoutLoader.sideKeys)
         let sections = [own, top].compactMap { $0 }
         top.context.headNames = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
-        let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
-        top.context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
-        let body = own.flatMap(BodyFormat.init) ?? BodyFormat(top) ?? BodyFormat()
         let frame = sections.first { $0["frame"] != nil }?.map("frame", frameKeys)
         top.context.fields = built.flatMap { FrameValues.fields(of: $0.layouts, $0.rule) }
-        top.context.bodiesAreOpaque = body.isOpaque && built?.layouts.allSatisfy { $0.body?.isOpaque ?? true } ?? true
+        var known = [body] + (built?.layouts.compactMap(\.body) ?? [])
         if !body.byType.isEmpty, let built, frame?["type"] == nil, !built.layouts.contains(where: { $0.name != nil }) {
             let map = own?["body"] == nil ? top : own
             top.context.warn(
@@ -228,11 +246,13 @@ package enum FormatLoader {
         if own?["frame"] == nil, let other {
             let others = FrameValues.fields(of: other.layouts, other.rule)
             top.context.fields = fields.flatMap { own in others.map { own.union($0) } }
+            known += [bodies[side.opposite]] + other.layouts.compactMap(\.body)
         }
+        top.context.bodies = known
         defer { top.context.fields = fields }
         return DirectionFormat(
-            rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts, body),
-            fromPlace: place(frame, "from", built.layouts, body), toPlace: place(frame, "to", built.layouts, body),
+            rule: built.rule, layouts: built.layouts, typeName: typeName(frame, built.layouts, known),
+            fromPlace: place(frame, "from", built.layouts, known), toPlace: place(frame, "to", built.layouts, known),
             body: body)
     }
 
@@ -262,11 +282,10 @@ package enum FormatLoader {
         return known.isEmpty ? "the format has no header" : LoadContext.hint(name, known)
     }
 
-    private static func typeName(_ frame: YAMLMap?, _ layouts: [FrameLayout], _ body: BodyFormat) -> TypeName {
+    private static func typeName(_ frame: YAMLMap?, _ layouts: [FrameLayout], _ bodies: [BodyFormat]) -> TypeName {
         guard let frame, let node = frame["type"] else {
             return layouts.contains { $0.name != nil } ? .layout : .none
         }
-        let bodies = [body] + layouts.compactMap(\.body)
         if node.sequence == nil {
             if let path = node.string, path.hasPrefix("body.") {
                 return bodyPlace(path, in: frame, "type", bodies).map { .value($0) } ?? .none
@@ -308,15 +327,16 @@ package enum FormatLoader {
     /// A format inside another one's bodies: frames, their types and bodies.
     static func inner(_ node: Node, named name: String, in context: LoadContext) -> Format? {
         guard let map = YAMLMap(node, path: "formats.\(name)", context: context)?.reading(innerKeys) else { return nil }
-        let around = (context.fields, context.headNames, context.bodyOrder, context.side, context.bodiesAreOpaque)
+        let around = (context.fields, context.headNames, context.bodyOrder, context.side, context.bodies)
         context.nesting += 1
         defer {
-            (context.fields, context.headNames, context.bodyOrder, context.side, context.bodiesAreOpaque) = around
+            (context.fields, context.headNames, context.bodyOrder, context.side, context.bodies) = around
             context.nesting -= 1
         }
         let layouts = PerDirection(fromClient: layouts(map, "client"), fromServer: layouts(map, "server"))
-        guard let client = direction(map, "client", layouts.fromClient, layouts.fromServer),
-            let server = direction(map, "server", layouts.fromServer, layouts.fromClient)
+        let bodies = bodies(map, layouts)
+        guard let client = direction(map, .fromClient, layouts, bodies),
+            let server = direction(map, .fromServer, layouts, bodies)
         else { return nil }
         return Format(
             name: name, summary: "", ports: [], directions: PerDirection(fromClient: client, fromServer: server))
@@ -360,13 +380,13 @@ package enum FormatLoader {
                 if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
                 if hasRequest, path.first == "request", path.count > 1 {
                     return FrameValues.complaint(
-                        about: ["fields"] + path.dropFirst(), fields: map.context.fields, bodiesAreOpaque: true)
+                        about: ["fields"] + path.dropFirst(), fields: map.context.fields, bodies: nil)
                 }
                 let isField = namesFields && path.count == 1 && !FrameValues.names.contains(path[0])
                 let path = isField ? ["fields"] + path : path
                 return FrameValues.complaint(about: path)
                     ?? FrameValues.complaint(
-                        about: path, fields: map.context.fields, bodiesAreOpaque: map.context.bodiesAreOpaque == true)
+                        about: path, fields: map.context.fields, bodies: map.context.bodies)
             }
         } catch {
             map.context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)

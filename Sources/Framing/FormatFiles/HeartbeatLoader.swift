@@ -52,6 +52,12 @@ enum HeartbeatLoader {
                 at: "value")
             return nil
         }
+        if let complaint = FrameValues.complaint(
+            about: place.path, fields: map.context.fields, bodies: map.context.bodies)
+        {
+            map.fault("\(map.path).value is \(text), but \(complaint)", at: "value")
+            return nil
+        }
         var factor = 2.0
         if let text = map.text("gap") {
             factor = Double(text) ?? 0

@@ -53,8 +53,8 @@ enum SecretLoader {
                 top.context.add("secret should list text or { value: …, when: … }, found \(item.kindName)", at: item)
                 return nil
             }
-            // args[1] is two components.
-            let path = ValuePlace.path(text[...]) ?? [text]
+            // args[1] is two components. Of a list, a name is looked up in all elements: users[*].password is users.password.
+            let path = (ValuePlace.path(text[...]) ?? [text]).filter { $0 != "*" }
             if let complaint = Secret.complaint(about: path) ?? sides.flatMap({ Self.complaint(path, $0, top.context) })
             {
                 top.context.add("secret: \(text) \(complaint)", at: place)
@@ -74,11 +74,9 @@ enum SecretLoader {
     ) -> String? {
         if path[0] == "fields", let complaint = complaint(inFields: path, sides, context) { return complaint }
         if path[0] == "body", path.count > 1 {
-            let complaints = Direction.allCases.flatMap { side in
-                sides[side].bodies.map { $0.complaint(inSecret: Array(path.dropFirst())) }
-            }
             // It need not be in the bodies of all frames.
-            if !complaints.contains(nil), let complaint = complaints.first ?? nil {
+            let bodies = Direction.allCases.flatMap { sides[$0].bodies }
+            if let complaint = BodyFormat.complaint(about: Array(path.dropFirst()), in: bodies, mayBeAll: true) {
                 return "hides nothing: \(complaint)"
             }
         }
@@ -97,47 +95,30 @@ enum SecretLoader {
     private static func complaint(
         inFields path: [String], _ sides: PerDirection<DirectionFormat>, _ context: LoadContext
     ) -> String? {
-        if let complaint = FrameValues.complaint(about: path, fields: context.fields, bodiesAreOpaque: false) {
+        if let complaint = FrameValues.complaint(about: path, fields: context.fields, bodies: nil) {
             return "hides nothing: \(complaint)"
         }
-        let parts = Direction.allCases.flatMap { side in
-            sides[side].layouts.flatMap { $0.haveParts(path[1]) }
+        guard path.count > 2 else { return nil }
+        let complaints = Direction.allCases.flatMap { side in
+            sides[side].layouts.flatMap { $0.complaints(inField: path[1], Array(path.dropFirst(2))) }
         }
-        return path.count > 2 && !parts.isEmpty && !parts.contains(true)
-            ? "hides nothing: the field \(path[1]) is one value, with nothing inside" : nil
-    }
-}
-
-extension BodyFormat {
-    /// The error in a secret's path in these bodies, which may be all that a form has.
-    fileprivate func complaint(inSecret path: [String]) -> String? {
-        complaint(about: path.count == 1 && Self.formNames.contains(path[0]) && path[0] != "text" ? path + ["x"] : path)
+        guard !complaints.contains(nil), let complaint = complaints.first ?? nil else { return nil }
+        return "hides nothing: \(complaint)"
     }
 }
 
 extension FrameLayout {
-    /// Whether a field is a list or an object: once for each field of that name, none if that is not known.
-    fileprivate func haveParts(_ name: String) -> [Bool] {
+    /// The errors in a path in a field: one for each field of that name, or nil if it may lead to a value; none if there is no such
+    /// field.
+    fileprivate func complaints(inField name: String, _ path: [String]) -> [String?] {
         let plain = (((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])).filter {
             $0.name == name || $0.bits.contains { $0.name == name }
         }
-        guard let head, !(head is BinaryHead) else { return plain.map { _ in false } }
-        guard let structure = (head as? StructuredHead)?.structure else { return [true] }
-        return plain.map { _ in false } + (structure.names.contains(name) ? [structure.mayHaveParts(name)] : [])
-    }
-}
-
-extension Structure {
-    /// Whether an item of this name may be a list or an object.
-    fileprivate func mayHaveParts(_ name: String) -> Bool {
-        let items = sequences.flatMap(\.items).filter { $0.names.contains(name) }
-        return items.isEmpty
-            || items.contains { item in
-                switch item.content {
-                case .field, .sized, .ended, .literal: false
-                default: true
-                }
-            }
+        let single = plain.map { _ -> String? in "the field \(name) is one value, with nothing inside" }
+        guard let head, !(head is BinaryHead) else { return single }
+        guard let structure = (head as? StructuredHead)?.structure else { return [nil] }
+        guard structure.names.contains(name) else { return single }
+        return single + [StructureNames(structure, in: name, ignoringCase: true).complaint(about: path)]
     }
 }
 

@@ -31,9 +31,15 @@ enum SequenceLoader {
             )
             return nil
         }
+        let measured = from.map { [$0] } ?? Direction.allCases
+        if let sides, case .body = place,
+            FormatLoader.bodyPlace(text, in: map, "value", measured.flatMap { sides[$0].bodies }) == nil
+        {
+            return nil
+        }
         var modulus = map.integer("modulus").map(Int64.init)
         if case .field(let field) = place, let sides {
-            let layouts = (from.map { [sides[$0]] } ?? [sides.fromClient, sides.fromServer]).flatMap(\.layouts)
+            let layouts = measured.flatMap { sides[$0].layouts }
             if let hint = FormatLoader.unknownField(field, layouts) {
                 map.fault("there is no field \(field) in the header; \(hint)", at: "value")
             }

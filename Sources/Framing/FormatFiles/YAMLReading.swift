@@ -8,8 +8,8 @@ package final class LoadContext {
     private(set) var warnings: [FormatFileError.Fault] = []
     /// The fields that frames have, as far as they were read; nil if they may have any.
     var fields: Set<String>?
-    /// Whether all bodies are opaque bytes; nil while unknown.
-    var bodiesAreOpaque: Bool?
+    /// How the bodies of frames of any kind are decoded; nil while that is not known.
+    var bodies: [BodyFormat]?
     /// The values of `$name`.
     var parameters: [String: String] = [:]
     /// Value names shared by fields, by the name of the list.

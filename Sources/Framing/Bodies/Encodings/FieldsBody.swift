@@ -19,7 +19,8 @@ struct FieldsBody: BodyEncoding {
         ])
     static let short: KeyValue? = .shared(StructureKeys.items)
 
-    private let structure: Structure
+    /// What a body consists of.
+    let structure: Structure
 
     init(_ options: YAMLMap?) {
         guard let options, let list = options["of"] else {

@@ -17,6 +17,9 @@ struct FormatBody: BodyEncoding {
                 required: true)
         ])
 
+    /// The name of bytes that belong to no frame.
+    static let unframed = "unframed"
+
     /// The format; a box, since a format holds bodies.
     private final class Inner: Sendable {
         let format: Format
@@ -60,6 +63,9 @@ struct FormatBody: BodyEncoding {
         return nil
     }
 
+    /// The frames inside; nil if the file's format has faults.
+    var innerSide: DirectionFormat? { inner?.format.directions[side] }
+
     var role: BodyRole { .meaning }
 
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
@@ -83,7 +89,7 @@ struct FormatBody: BodyEncoding {
         }
         var bytes: [UInt8] = []
         for frame in frames {
-            if let raw = frame["unframed"] {
+            if let raw = frame[Self.unframed] {
                 guard let raw = raw.field?.rawBytes else {
                     throw EncodingError("unframed should be pairs of hex digits")
                 }
@@ -130,7 +136,7 @@ private final class InnerFrames: FrameReceiver {
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
-        list.append(.members([("unframed", JSONValue(.bytes(run.bytes)))]))
+        list.append(.members([(FormatBody.unframed, JSONValue(.bytes(run.bytes)))]))
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}

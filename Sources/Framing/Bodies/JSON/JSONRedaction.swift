@@ -10,6 +10,8 @@ package struct JSONRedaction {
     private let choices: [[Choice?]]
     /// Whether ASCII letters of names may have the other case, as in header lines.
     private let ignoresCase: Bool
+    /// Whether text is replaced where a path goes on: a body that could not be read.
+    private let hidesUnread: Bool
     /// For each open container, how far each path has been followed. Paths not followed cost nothing.
     private var followed: [[Step]] = []
     private var indices: [Int] = []
@@ -33,10 +35,17 @@ package struct JSONRedaction {
 
     /// A redaction of the values at these paths: names of members, indices into arrays, and `tag=9` for all objects in an array
     /// whose `tag` is 9. A name applied to an array is looked up in each of its elements.
-    package init(_ paths: [[String]], ignoringCase ignoresCase: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - ignoresCase: whether ASCII letters of names may have the other case.
+    ///   - hidesUnread: whether text in place of an object on the way to a value is replaced, too.
+    package init(
+        _ paths: [[String]], ignoringCase ignoresCase: Bool = false, hidingUnread hidesUnread: Bool = false
+    ) {
         self.paths = paths.map { $0.map { Array($0.utf8) } }
         choices = paths.map { $0.map { Choice($0) } }
         self.ignoresCase = ignoresCase
+        self.hidesUnread = hidesUnread
     }
 
     /// The text, compact, with the values replaced; nil if it is not JSON.
@@ -73,8 +82,11 @@ package struct JSONRedaction {
                         let more = chosen(around, tokens, text)
                         for step in more where !steps.contains(step) { steps.append(step) }
                     }
+                    var isSecret = steps.contains { $0.component == paths[$0.path].count }
+                    if hidesUnread, !isSecret, case .scalar(.string, _) = token {
+                        isSecret = steps.contains { mayLead($0, inside: key) }
+                    }
                     key = nil
-                    let isSecret = steps.contains { $0.component == paths[$0.path].count }
                     if isSecret {
                         output.append(string: Self.mark)
                         if isContainer { hidden = 1 }
@@ -114,6 +126,12 @@ package struct JSONRedaction {
         }
         let decoded = Array(JSONText.string(key, escaped: true, in: text).utf8)
         return next(around, decoded.span.bytes)
+    }
+
+    /// Whether a path may lead into a text rather than past it, to another element of the list.
+    private func mayLead(_ step: Step, inside key: Range<Int>?) -> Bool {
+        let component = String(decoding: paths[step.path][step.component], as: UTF8.self)
+        return key != nil || Int(component) == nil
     }
 
     /// Which paths an object fulfils by a member that they ask for, and how far they lead then.
