@@ -166,6 +166,26 @@ import Testing
         #expect(client.reads == before + 1 && server.sent.count == 2_001)
     }
 
+    /// Whichever side sends, and although its receiver is waited for, or it is slowed down.
+    @Test(
+        arguments: ["segment: every-byte", "latency: 100 ms", "rate: 1 KiB/s", "stall: 1 s; bytes: 5"], [false, true])
+    func aResetByARuleComesBehindTheBytes(other: String, isFromServer: Bool) throws {
+        let format = try #require(try BuiltInFormats.format(named: "line"))
+        let rules = RuleSet(
+            try ["reset: 40", other].enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }, seed: 1
+        )
+        let proxy = EmbeddedProxy(Self.listener) { options in
+            options.stages = { connection, _ in rules.stages(of: connection, format: format) }
+        }
+        let client = try proxy.accept()
+        let server = try #require(try proxy.connect())
+        let (sender, receiver) = isFromServer ? (server, client) : (client, server)
+        let sent = Array(String(repeating: "abcdefg\n", count: 8).utf8)
+        sender.receive(sent)
+        proxy.loop.advanceTime(by: .seconds(3))
+        #expect(receiver.sent == Array(sent.prefix(40)) && !sender.isOpen && !receiver.isOpen)
+    }
+
     /// What writes each byte by itself, where the test says whether the receiver has read everything.
     private func driven(
         deliveryTimeout: Double, proof: @escaping (RelayHandler) -> Bool?

@@ -13,6 +13,8 @@ package struct LinkStage: Stage {
         var free: Timestamp?
         var stalledUntil: Timestamp?
         var ending: Ending?
+        /// Whether its reset waits for the bytes of the other direction, which a rule has counted.
+        var resetsWithOther = false
         var isPaused = false
         /// Whether bytes are discarded from now on.
         var isCut = false
@@ -69,8 +71,11 @@ package struct LinkStage: Stage {
             // What a rule has ended, ends like that; but a reset may follow a FIN.
             if ending == .reset, lines[direction].isOver { actions.append(.end(.reset, direction)) }
             if lines[direction].ending == nil || ending == .reset { lines[direction].ending = ending }
+            if ending == .reset { lines[direction].resetsWithOther = false }
             if ending == .fin { lines[direction].endDue = now + slowness(of: direction, at: now) }
-            if ending == .fin, let index = rules.indices.first(where: { isSilent($0, direction, at: now) }) {
+            if lines[direction].ending == .fin,
+                let index = rules.indices.first(where: { isSilent($0, direction, at: now) })
+            {
                 if rules[index].armed == nil { rules[index].armed = now }
                 // The end does not pass either.
                 lines[direction].ending = nil
@@ -110,8 +115,8 @@ package struct LinkStage: Stage {
                 pass(direction, at: now)
                 lines[direction].stalledUntil = max(lines[direction].stalledUntil ?? now, now + time)
                 report(next.index, direction, offset: position, rest.count, passed: rest.count, at: now)
-            case .limit(_, let ending): return close(next.index, ending, direction, position, at: now)
-            case .reset: return close(next.index, .reset, direction, position, at: now)
+            case .limit(_, let ending): return close(next.index, ending, after: position, of: direction, at: now)
+            case .reset: return close(next.index, .reset, after: position, of: direction, at: now)
             case .halfClose:
                 lines[direction].ending = .fin
                 return report(next.index, direction, offset: position, rest.count, passed: 0, at: now)
@@ -162,6 +167,14 @@ package struct LinkStage: Stage {
         return rule.from ?? direction == direction && rule.isOpen(now - opened)
     }
 
+    /// Ends both directions once this many bytes of one have passed: a reset ends both sides at once, and would overtake them.
+    private mutating func close(
+        _ index: Int, _ ending: Ending, after count: Int, of direction: Direction, at now: Timestamp
+    ) {
+        close(index, ending, direction, count, at: now)
+        if ending == .reset { lines[direction.opposite].resetsWithOther = true }
+    }
+
     /// Ends both directions.
     private mutating func close(
         _ index: Int, _ ending: Ending, _ direction: Direction, _ offset: Int, at now: Timestamp
@@ -202,11 +215,17 @@ package struct LinkStage: Stage {
             lines[direction].free = now
         }
         setPaused(direction)
-        if lines[direction].waiting.isEmpty, let ending = lines[direction].ending, !lines[direction].isOver,
-            ending == .reset || lines[direction].endDue ?? now <= now
-        {
+        guard lines[direction].waiting.isEmpty, let ending = lines[direction].ending, !lines[direction].isOver else {
+            return
+        }
+        if ending == .reset {
+            guard !lines[direction].resetsWithOther else { return }
             lines[direction].isOver = true
-            actions.append(.end(ending, direction))
+            let isForBoth = lines[direction.opposite].resetsWithOther
+            actions.append(isForBoth ? .resetBoth(after: direction) : .end(.reset, direction))
+        } else if lines[direction].endDue ?? now <= now {
+            lines[direction].isOver = true
+            actions.append(.end(.fin, direction))
         }
     }
 

@@ -67,6 +67,9 @@ package enum StageAction: Hashable, Sendable {
     case emit([UInt8], Direction, at: Timestamp, overtakes: Bool = false, cause: String? = nil)
     /// Pass an end on after everything that was emitted in its direction.
     case end(Ending, Direction)
+    /// Reset both sides after everything that was emitted in a direction, however late that passes. What the other direction still
+    /// holds then is lost.
+    case resetBoth(after: Direction)
     /// Send `StageEvent.wake` at a time; a later request replaces an earlier one.
     case wake(at: Timestamp)
     /// Stop reading a direction.

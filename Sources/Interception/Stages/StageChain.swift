@@ -59,6 +59,8 @@ package struct StageChain {
     private var resetAt = PerDirection<Timestamp?>(fromClient: nil, fromServer: nil)
     /// The ends that have passed: only a RST follows a FIN, and nothing a RST.
     private var ended = PerDirection<Ending?>(fromClient: nil, fromServer: nil)
+    /// The direction after whose bytes a stage resets both sides, and whether all of them have passed.
+    private var resetBoth: (after: Direction, isDue: Bool)?
     private var outputs: [Output] = []
 
     /// A chain of stages; the first takes what is read.
@@ -77,6 +79,8 @@ package struct StageChain {
     /// When the chain must be woken; nil if nothing is pending.
     package var nextWake: Timestamp? {
         let directions = Direction.allCases.filter { ended[$0] != .reset }
+        // Nothing passes any more.
+        if directions.isEmpty { return nil }
         var times = directions.compactMap { resetAt[$0] }
         for step in steps {
             if let wake = step.wake { times.append(wake) }
@@ -108,8 +112,13 @@ package struct StageChain {
         for index in steps.indices { meet(index, at: now) }
         for direction in Direction.allCases {
             if let time = resetAt[direction], time <= now { cutOff(direction) }
-            adjustReading(of: direction)
         }
+        if let reset = resetBoth, reset.isDue {
+            resetBoth = nil
+            output(.end(.reset, reset.after))
+            cutOff(reset.after.opposite)
+        }
+        for direction in Direction.allCases { adjustReading(of: direction) }
         defer { outputs = [] }
         return outputs
     }
@@ -165,6 +174,9 @@ package struct StageChain {
                 }
             case .end(let ending, let direction):
                 steps[index].queues[direction].append(.end(ending), due: now, at: now)
+            case .resetBoth(let direction):
+                resetBoth = (after: direction, isDue: false)
+                steps[index].queues[direction].append(.end(.reset), due: now, at: now)
             case .wake(let time): steps[index].wake = time
             case .pause(let direction): steps[index].pauses[direction] = true
             case .resume(let direction): steps[index].pauses[direction] = false
@@ -206,6 +218,8 @@ package struct StageChain {
         switch event {
         case .bytes(let bytes, let direction):
             if ended[direction] == nil { outputs.append(.write(bytes, direction)) }
+        // What is due in the other direction passes before.
+        case .end(.reset, let direction) where resetBoth?.after == direction: resetBoth?.isDue = true
         case .end(let ending, let direction):
             guard ended[direction] == nil || (ended[direction] == .fin && ending == .reset) else { return }
             ended[direction] = ending

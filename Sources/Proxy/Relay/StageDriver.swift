@@ -115,15 +115,26 @@ final class StageDriver {
 
     private func perform(_ outputs: [StageChain.Output]) {
         for output in outputs {
-            if let direction = output.written, gates[direction].isShut {
+            if let direction = gate(of: output) {
                 gates[direction].waiting.append(output)
                 gates[direction].waitingBytes += output.cost
-                if case .end(.reset, _) = output { limitWait(of: direction) }
+                if output.isReset { limitWait(of: direction) }
                 adjustReading(of: direction)
             } else {
                 perform(output)
             }
         }
+    }
+
+    /// The direction whose gate keeps an output from being performed; nil if none does.
+    private func gate(of output: StageChain.Output) -> Direction? {
+        guard let direction = output.written else { return nil }
+        if gates[direction].isShut { return direction }
+        // A reset ends both sides: one that follows that of the other direction does not overtake what that waits for.
+        if case .end(.reset, _) = output, gates[direction.opposite].waiting.contains(where: \.isReset) {
+            return direction.opposite
+        }
+        return nil
     }
 
     private func perform(_ output: StageChain.Output) {
@@ -244,6 +255,7 @@ final class StageDriver {
         }
         if lost > 0 { perform(.discarded(lost, direction)) }
         perform(.end(.reset, direction))
+        for case .end(.reset, direction.opposite) in waiting { perform(.end(.reset, direction.opposite)) }
         adjustReading(of: direction)
     }
 
@@ -282,6 +294,9 @@ extension StageChain.Output {
         case .pause, .resume, .released, .discarded, .report, .decided: nil
         }
     }
+
+    /// Whether it resets the receiver of a direction.
+    fileprivate var isReset: Bool { if case .end(.reset, _) = self { true } else { false } }
 
     fileprivate var byteCount: Int { if case .write(let bytes, _, _) = self { bytes.count } else { 0 } }
 

@@ -6,21 +6,44 @@ import Synchronization
 final class EndSignals {
     private var sources: [any DispatchSourceSignal] = []
 
+    /// Whoever announces something after this may get a signal immediately: it is handled.
+    ///
     /// - Parameter end: called on the first signal, on a thread where it may wait.
     init(_ end: @escaping @Sendable () -> Void) {
         // Handled one after the other, and never queued after `end`: a second signal does not wait for it.
         let queue = DispatchQueue(label: "signals")
         let hasBegun = FirstTime()
+        let registered = DispatchSemaphore(value: 0)
         for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 if hasBegun.isNow() { return DispatchQueue.global().async(execute: end) }
                 EndSignals.endAtOnce(number)
             }
+            source.setRegistrationHandler { registered.signal() }
             source.resume()
             sources.append(source)
         }
+        // Until then a signal ends the process, as it would without this: ignored, it would be lost.
+        for _ in sources { registered.wait() }
+        #if canImport(Darwin)
+        // A source does not keep the signal from ending the process; on Linux it does, and this would disable it.
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_IGN) }
+        #endif
+    }
+
+    /// Starts work whose announcements come when signals are handled, and cancels it on the first one.
+    static func cancelling<Success: Sendable>(
+        _ work: sending @escaping @isolated(any) () async throws -> Success
+    ) -> (signals: EndSignals, work: Task<Success, any Error>) {
+        let (waiting, handled) = AsyncStream.makeStream(of: Void.self)
+        let task = Task {
+            for await _ in waiting {}
+            return try await work()
+        }
+        let signals = EndSignals { task.cancel() }
+        handled.finish()
+        return (signals, task)
     }
 
     /// Ends the process with the signal, as the system would have.

@@ -37,11 +37,10 @@ struct ServeCommand: AsyncParsableCommand {
         var options = try peer.options(for: format)
         options.storeOffline = storeOffline
         let address = PeerAddress(host: listen.host, port: listen.port)
-        let serving = Task { [options] in
+        let (signals, serving) = EndSignals.cancelling { [options] in
             try await reference.serve(
                 at: address, options: options, bound: { warn("listening on \($0)") }, log: { print($0) })
         }
-        let signals = EndSignals { serving.cancel() }
         defer { signals.cancel() }
         try await PeerCommandOptions.run { try await serving.value }
     }

@@ -68,12 +68,11 @@ struct ReplayCommandOptions: ParsableArguments {
     func serve(_ listen: HostPort, _ format: String?, keys: [String]) async throws {
         let loaded = try load(format, keys, saying: .fromServer)
         let options = options(loaded)
-        let serving = Task {
+        let (signals, serving) = EndSignals.cancelling {
             try await ReplayServer.serve(
                 loaded.recording, host: listen.host, port: listen.port, options,
                 bound: { warn("listening on \(HostPort(host: $0, port: $1))") })
         }
-        let signals = EndSignals { serving.cancel() }
         defer { signals.cancel() }
         let unknown: Int
         do { unknown = try await serving.value } catch {
