@@ -9,7 +9,7 @@ extension Framer {
         guard case .aligned = mode, !pending.isEmpty,
             isWhole(pending.storage.span.bytes.extracting(0..<pending.count))
         else { return }
-        cutHeld(ended: true, scratch: scratch, into: receiver)
+        cutHeld(followedBy: .end, scratch: scratch, into: receiver)
         resynchronise(.noSync, "after a frame that was whole")
     }
 }

@@ -43,7 +43,7 @@ extension Framer {
     /// The stream ended: held bytes are passed on, as a frame if the rule lets the end complete it.
     package mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {
         if !pending.isEmpty, shape == nil {
-            cutHeld(ended: true, scratch: scratch, into: receiver)
+            cutHeld(followedBy: .end, scratch: scratch, into: receiver)
         }
         giveUp(because: "the stream ended", scratch: scratch)
         closeRun(nil, scratch)
@@ -51,10 +51,10 @@ extension Framer {
     }
 
     /// Examines held bytes before they are given up: fewer bytes than were waited for may show that no frame starts there, as
-    /// they would have in one chunk.
+    /// they would have in one chunk. A search waits no longer for the end of a frame: others may be behind its start.
     mutating func lookAgain(scratch: FramingScratch, into receiver: any FrameReceiver) {
         guard !pending.isEmpty, shape == nil, pending.count < wanted else { return }
-        cutHeld(ended: false, scratch: scratch, into: receiver)
+        cutHeld(followedBy: .gap, scratch: scratch, into: receiver)
     }
 
     /// Passes on what was recorded, without any available bytes.

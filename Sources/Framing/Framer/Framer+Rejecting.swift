@@ -37,7 +37,7 @@ extension Framer {
         let count = reject(bad, held.storage.span.bytes.extracting(0..<held.count), scratch: scratch)
         held.removeFirst(count)
         pending = held
-        cutHeld(ended: false, scratch: scratch, into: receiver)
+        cutHeld(followedBy: .more, scratch: scratch, into: receiver)
         return true
     }
 

@@ -164,7 +164,7 @@ package struct Framer {
         until time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         guard let deadline = idleDeadline, deadline < time else { return }
-        cutHeld(ended: true, scratch: scratch, into: receiver)
+        cutHeld(followedBy: .end, scratch: scratch, into: receiver)
         resynchronise(.noSync, "after a pause that ended a frame")
     }
 
@@ -218,9 +218,9 @@ package struct Framer {
             cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
         } else if taken < chunk.byteCount {
             pending.append(chunk.extracting(taken..<chunk.byteCount))
-            if pending.count >= wanted { cutHeld(ended: false, scratch: scratch, into: receiver) }
+            if pending.count >= wanted { cutHeld(followedBy: .more, scratch: scratch, into: receiver) }
         } else if pending.count >= wanted {
-            cutHeld(ended: false, scratch: scratch, into: receiver)
+            cutHeld(followedBy: .more, scratch: scratch, into: receiver)
         }
     }
 
@@ -254,7 +254,7 @@ package struct Framer {
     /// Finds frames in a chunk's bytes in place, and keeps the rest.
     mutating func cutInPlace(_ bytes: RawSpan, scratch: FramingScratch, into receiver: any FrameReceiver) {
         let (base, frames) = (origin, counts.frames)
-        let used = cut(bytes, ended: false, scratch: scratch)
+        let used = cut(bytes, followedBy: .more, scratch: scratch)
         emit(
             from: bytes, at: base, firstIndex: frames, isUnfinished: used < bytes.byteCount && isAligned,
             scratch: scratch, into: receiver)
@@ -286,9 +286,11 @@ package struct Framer {
     }
 
     /// Finds frames in the bytes held so far, and keeps the rest.
-    mutating func cutHeld(ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver) {
+    mutating func cutHeld(
+        followedBy following: Following, scratch: FramingScratch, into receiver: any FrameReceiver
+    ) {
         var held = pending.take()
-        let used = cut(held, ended: ended, scratch: scratch, into: receiver)
+        let used = cut(held, followedBy: following, scratch: scratch, into: receiver)
         held.removeFirst(used)
         if shared.follows, held.count > 0, handsOver(at: origin) {
             let rest = held.storage.span.bytes.copied(0..<held.count)
@@ -302,11 +304,12 @@ package struct Framer {
     }
 
     private mutating func cut(
-        _ held: borrowing HeldBytes, ended: Bool, scratch: FramingScratch, into receiver: any FrameReceiver
+        _ held: borrowing HeldBytes, followedBy following: Following, scratch: FramingScratch,
+        into receiver: any FrameReceiver
     ) -> Int {
         let bytes = held.storage.span.bytes.extracting(0..<held.count)
         let (base, frames) = (origin, counts.frames)
-        let used = cut(bytes, ended: ended, scratch: scratch)
+        let used = cut(bytes, followedBy: following, scratch: scratch)
         if used == bytes.byteCount { chunks.removeAll() } else { chunks.drop(before: origin, latest: latest) }
         if let shape, !mayReject(shape) { chunks.count() }
         emit(
@@ -319,7 +322,7 @@ package struct Framer {
 
     /// Splits `bytes`, which start at `origin`, into as many frames as there are; advances `origin` and returns how many bytes
     /// were consumed.
-    private mutating func cut(_ bytes: RawSpan, ended: Bool, scratch: FramingScratch) -> Int {
+    private mutating func cut(_ bytes: RawSpan, followedBy following: Following, scratch: FramingScratch) -> Int {
         let first = origin
         var at = 0
         wanted = 0
@@ -334,7 +337,7 @@ package struct Framer {
                     ?? FrameSearch(
                         from: first + at, choices: memory.choices, triesOpening: shared.hasOpening && counts.frames == 0
                     )
-                switch search.look(shared, bytes, from: at, origin: first, ended: ended) {
+                switch search.look(shared, bytes, from: at, origin: first, followedBy: following) {
                 case .found(let start, let how, let isOpening):
                     markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     closeRun("resynchronized at offset \(first + start): \(how)", scratch)
@@ -362,7 +365,7 @@ package struct Framer {
                     return at
                 }
                 if found.end > start { continue }
-                switch shared.scan(bytes, from: at, origin: first, ended: ended, memory: &memory) {
+                switch shared.scan(bytes, from: at, origin: first, ended: following == .end, memory: &memory) {
                 case .shape(let found):
                     guard at + found.total <= bytes.byteCount else {
                         shape = found

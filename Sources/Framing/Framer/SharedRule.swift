@@ -27,6 +27,8 @@ package class SharedRule {
     let hasProof: Bool
     /// Whether the end of a whole frame may show that it is none.
     let checksEnds: Bool
+    /// Whether checksums are evidence for frames.
+    let hasChecksums: Bool
     /// A frame of more bytes than these is rejected whole if its end is wrong: to look for others inside it would take too long.
     private let longestSearched: Int
     /// How a number determines where its frames end, if nothing else does.
@@ -47,6 +49,7 @@ package class SharedRule {
         hasOpening = rule.hasOpening
         hasProof = rule.hasProof
         checksEnds = rule.checksEnds
+        hasChecksums = rule.hasChecksums
         // Of frames of one size, none is inside another.
         longestSearched = rule is FixedSize ? FrameChain.window : FrameChain.openingWindow
         ends = landmark.ends

@@ -1,5 +1,15 @@
 import Streams
 
+/// What follows the bytes at hand.
+enum Following {
+    /// More bytes may come.
+    case more
+    /// Bytes that are not seen: what is incomplete remains so.
+    case gap
+    /// Nothing: the stream has ended.
+    case end
+}
+
 /// Frames that follow one another from a place on, and the evidence of their heads: collected until that is enough, until the
 /// chain breaks, or until more bytes are needed.
 struct FrameChain {
@@ -17,6 +27,8 @@ struct FrameChain {
     struct Head {
         var offset: Int
         var evidence: Evidence
+        /// Whether the frame's checksums are right; nil if they were not verified.
+        var isRight: Bool?
     }
 
     /// A frame longer than this is accepted on its head alone, without waiting for the next one; in bytes.
@@ -48,16 +60,27 @@ struct FrameChain {
     private var previous: (offset: Int, shape: FrameShape)?
     /// How many heads in a row were the same.
     private var repeats = 0
+    /// How many bytes checksums may still be computed of, and how many they were.
+    private var allowance: Int
+    private(set) var summed = 0
+    /// Whether it starts inside a frame that is waited for; then it does not wait for a long one itself.
+    private let isInside: Bool
+    /// Whether it stops at a long frame, even if all of it is available.
+    let stopsAtLong: Bool
 
     /// - Parameters:
     ///   - before: the evidence known of the place without examining it.
     ///   - choices: the readings of the stream decided on.
     ///   - isFirst: whether it starts at the first byte of the stream, or after the gap.
+    ///   - allowance: how many bytes checksums may be computed of.
+    ///   - isInside: whether it starts inside a frame that is waited for.
+    ///   - stopsAtLong: whether it stops at each long frame.
     init(
         at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, isFirst: Bool = false,
-        choices: UInt32
+        choices: UInt32, allowance: Int = openingWindow, isInside: Bool = false, stopsAtLong: Bool = false
     ) {
         (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
+        (self.allowance, self.isInside, self.stopsAtLong) = (allowance, isInside, stopsAtLong)
         memory.choices = choices
         memory.explains = false
         memory.opening = isOpening ? start : nil
@@ -65,18 +88,23 @@ struct FrameChain {
     }
 
     /// Examines the frames in the available bytes.
-    mutating func extend(_ rule: SharedRule, _ bytes: RawSpan, origin: Int, ended: Bool) -> Progress {
+    mutating func extend(_ rule: SharedRule, _ bytes: RawSpan, origin: Int, followedBy following: Following) -> Progress
+    {
         while true {
             if let open {
                 let end = at + open.total
-                guard end - origin <= bytes.byteCount else { return ended ? .broken : .undecided(until: end) }
+                guard end - origin <= bytes.byteCount else {
+                    if following == .more { return .undecided(until: end) }
+                    // Only a checksum was waited for.
+                    return evidence.bits >= needed ? .holds : .broken
+                }
                 guard close(open, rule, bytes, origin) else { return .broken }
                 if evidence.bits >= needed { return .holds }
             }
             let index = at - origin
             guard index < bytes.byteCount else {
-                guard ended else { return .undecided(until: at + 1) }
-                guard let previous else { return .broken }
+                if following == .more { return .undecided(until: at + 1) }
+                guard following == .end, let previous else { return .broken }
                 add(lengths: Evidence.landing(previous.shape.total))
                 if isFirst { evidence.lengths += Evidence.whole }
                 return evidence.bits >= needed ? .holds : .broken
@@ -85,13 +113,14 @@ struct FrameChain {
                 guard rule.rule.mayStart(bytes, at: index) else { return .broken }
                 switch bytes.zeros(from: index, most: Self.zeroRun) {
                 case Self.zeroRun: return .broken
-                case bytes.byteCount - index where !ended: return .undecided(until: origin + bytes.byteCount + 1)
+                case bytes.byteCount - index where following == .more:
+                    return .undecided(until: origin + bytes.byteCount + 1)
                 default: break
                 }
             }
             // However many bytes are available, a head counts only if this many of them determine the frame's extent.
             let known = min(bytes.byteCount, index + limit)
-            let isLast = ended && known == bytes.byteCount
+            let isLast = following == .end && known == bytes.byteCount
             let scan = rule.scan(
                 bytes.extracting(0..<known), from: index, origin: origin, ended: isLast, memory: &memory)
             switch scan {
@@ -100,18 +129,31 @@ struct FrameChain {
                 guard at - start < Self.longest else { return .broken }
             case .bad: return .broken
             case .incomplete(let atLeast):
-                guard !ended, known - index < limit else { return .broken }
+                guard following == .more, known - index < limit else { return .broken }
                 return .undecided(until: max(at + atLeast, origin + bytes.byteCount + 1))
             case .shape(let shape):
                 guard take(shape, rule, bytes, origin) else { return .broken }
-                if evidence.bits >= needed, shape.total <= limit || !isOpening { return .holds }
+                let isSummed = checksums(of: shape, rule) != nil
+                if evidence.bits >= needed, !isSummed, shape.total <= limit || !isOpening { return .holds }
                 guard shape.total > 0, shape.total <= limit, isHopeful else { return .broken }
                 open = shape
+                if stopsAtLong, let longEnd { return .undecided(until: longEnd) }
             }
         }
     }
 
-    private var limit: Int { isOpening && heads.count <= 1 ? Self.openingWindow : Self.window }
+    private var limit: Int {
+        isInside || isOpening && heads.count <= 1 ? Self.openingWindow : Self.window
+    }
+
+    /// Where the frame in progress ends, if it is so long that others are looked for inside it.
+    var longEnd: Int? { open.flatMap { $0.total > Self.openingWindow ? at + $0.total : nil } }
+
+    /// The checksums of a frame that are verified once all of it is available; nil if there are none, or too many bytes to sum.
+    private func checksums(of shape: FrameShape, _ rule: SharedRule) -> SearchedChecksums? {
+        guard rule.hasChecksums, shape.total <= min(allowance, Self.openingWindow) else { return nil }
+        return rule.rule.checksums(of: shape)
+    }
 
     /// Whether the evidence may still become enough: evidence that does not grow with the heads is noise.
     private var isHopeful: Bool {
@@ -149,7 +191,7 @@ struct FrameChain {
             repeats = 0
         }
         // There is no point in starting at a head without evidence, unless its end may be some, or the stream starts there.
-        let isHopeless = found.bits < 0 || found.bits == 0 && !rule.checksEnds
+        let isHopeless = found.bits < 0 || found.bits == 0 && !rule.checksEnds && !rule.hasChecksums
         if heads.isEmpty, isRun || isHopeless && !isFirst { return false }
         heads.append(Head(offset: at, evidence: found))
         evidence += found
@@ -162,7 +204,15 @@ struct FrameChain {
         let index = at - origin
         let end = index + shape.total
         let background = ByteBackground(of: bytes.extracting(max(start - origin, end - 64)..<end))
-        guard let found = rule.rule.closingEvidence(of: shape, in: bytes, at: index, background) else { return false }
+        guard var found = rule.rule.closingEvidence(of: shape, in: bytes, at: index, background) else { return false }
+        if let checksums = checksums(of: shape, rule) {
+            allowance -= shape.total
+            summed += shape.total
+            let bits = checksums.evidence(of: bytes.extracting(index..<end), shape, background)
+            // The same frame again has the same checksum.
+            found.constants += bits > 0 ? bits / Double(repeats + 1) : bits
+            heads[heads.count - 1].isRight = bits >= 0
+        }
         evidence += found
         heads[heads.count - 1].evidence += found
         open = nil

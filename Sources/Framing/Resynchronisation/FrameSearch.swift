@@ -5,6 +5,7 @@ import Streams
 ///
 /// Places are tried in stream order. One is accepted when the evidence of its chain of frames outweighs the number of places
 /// tried, and rejected when the chain breaks; so the outcome depends on the stream's bytes alone, never on their segmentation.
+/// While the end of a long frame is waited for, places inside it are tried, too.
 struct FrameSearch {
     /// The result of examining the available bytes.
     enum Outcome {
@@ -30,6 +31,14 @@ struct FrameSearch {
         set { openChain = newValue.map { OpenChain($0) } }
     }
     private var openChain: OpenChain?
+    /// The search inside a long frame that is waited for, once there was one.
+    private var inside: SearchInside {
+        get { openInside?.search ?? SearchInside(begin: begin, choices: choices) }
+        set { openInside = OpenInside(newValue) }
+    }
+    private var openInside: OpenInside?
+    /// How many bytes checksums were computed of at the places before this one.
+    private var summed = 0
 
     /// An undecided chain, boxed: every stream being searched has a search, and most have no chain.
     private final class OpenChain {
@@ -38,6 +47,15 @@ struct FrameSearch {
         init(_ chain: FrameChain) { self.chain = chain }
     }
 
+    private final class OpenInside {
+        let search: SearchInside
+
+        init(_ search: SearchInside) { self.search = search }
+    }
+
+    /// How many bytes checksums are computed of for each place tried, and for the first ones together.
+    private static let allowance = 32
+    private static let firstAllowance = 65_536
     /// A chain over fewer bytes than this is not kept, but followed again when more bytes are available.
     private static let shortChain = 1_024
 
@@ -58,9 +76,11 @@ struct FrameSearch {
     }
 
     /// Examines bytes that start at stream offset `origin`, from an index on.
-    mutating func look(_ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool) -> Outcome {
+    mutating func look(
+        _ rule: SharedRule, _ bytes: RawSpan, from start: Int, origin: Int, followedBy following: Following
+    ) -> Outcome {
         if triesOpening {
-            switch tryOpening(rule, bytes, origin, ended) {
+            switch tryOpening(rule, bytes, origin, following) {
             case .undecided(let until): return .undecided(from: begin - origin, until: until)
             case .holds: return .found(at: begin - origin, how: account(1), isOpening: true)
             case .broken: (triesOpening, chain) = (false, nil)
@@ -79,7 +99,7 @@ struct FrameSearch {
             }
             return .undecided(from: max(start, bytes.byteCount - (rule.longestEnd - 1)), until: 0)
         case .none, .behind:
-            let outcome = tryPlaces(rule, bytes, origin, ended)
+            let outcome = tryPlaces(rule, bytes, origin, following)
             guard case .undecided(let from, let until) = outcome, !rule.ends.isEmpty else { return outcome }
             // A frame's end may have begun before the place: those bytes are needed with the next ones.
             return .undecided(from: max(start, from - rule.longestEnd), until: until)
@@ -87,13 +107,13 @@ struct FrameSearch {
     }
 
     private mutating func tryOpening(
-        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ following: Following
     ) -> FrameChain.Progress {
         var chain =
             self.chain
             ?? FrameChain(
                 at: begin, needed: Evidence.needed(places: 1), isOpening: true, isFirst: true, choices: choices)
-        let progress = chain.extend(rule, bytes, origin: origin, ended: ended)
+        let progress = chain.extend(rule, bytes, origin: origin, followedBy: following)
         self.chain = chain
         return progress
     }
@@ -102,7 +122,9 @@ struct FrameSearch {
 
     // MARK: Places
 
-    private mutating func tryPlaces(_ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool) -> Outcome {
+    private mutating func tryPlaces(
+        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ following: Following
+    ) -> Outcome {
         while true {
             var trial: FrameChain
             if let openChain {
@@ -114,15 +136,31 @@ struct FrameSearch {
                 }
                 trial = FrameChain(
                     at: place, needed: Evidence.needed(places: places), before: known, isFirst: place == begin,
-                    choices: choices)
+                    choices: choices,
+                    allowance: max(0, Self.firstAllowance + Self.allowance * (place - begin) - summed),
+                    stopsAtLong: place > begin && rule.ends.isEmpty)
             }
-            switch trial.extend(rule, bytes, origin: origin, ended: ended) {
-            case .undecided(let until):
+            switch trial.extend(rule, bytes, origin: origin, followedBy: following) {
+            case .undecided(var until):
+                if trial.stopsAtLong, let end = trial.longEnd {
+                    let isWhole = end - origin <= bytes.byteCount
+                    if isWhole || following == .more,
+                        let better = inside.look(rule, bytes, origin: origin, inside: trial, to: end)
+                    {
+                        return settle(better, rule, bytes, origin, following)
+                    }
+                    if isWhole || following != .more {
+                        openChain = OpenChain(trial)
+                        continue
+                    }
+                    until = min(until, SearchInside.nextLook(inside: trial, origin + bytes.byteCount))
+                }
                 let isShort = rule.ends.isEmpty && origin + bytes.byteCount - place < Self.shortChain
                 chain = isShort ? nil : trial
                 return .undecided(from: place - origin, until: until)
-            case .holds: return settle(trial, rule, bytes, origin, ended)
+            case .holds: return settle(trial, rule, bytes, origin, following)
             case .broken:
+                summed += trial.summed
                 place += 1
                 isBehindEnd = nil
             }
@@ -182,20 +220,23 @@ struct FrameSearch {
 
     /// Finds where exactly the chain of frames starts: an earlier place may happen to lead into it.
     private func settle(
-        _ chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+        _ chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ following: Following
     ) -> Outcome {
-        var places = rule.ends.isEmpty ? place - begin + 1 : tried
+        var places = rule.ends.isEmpty ? chain.start - begin + 1 : tried
         var chain = chain
-        if let better = other(than: chain, rule, bytes, origin, ended) {
+        if let better = other(than: chain, rule, bytes, origin, following) {
             places += better.start - chain.start
             chain = better
         }
         var (start, least) = (0, Evidence.neededBefore(places: places))
         // Frames chain from the first byte on: the first then needs little evidence of its own.
         var sum = chain.start == begin ? Evidence.whole : 0
+        // If a checksum is right, the format has the right algorithm, and wrong ones before it are those of no frames.
+        let verified = chain.heads.firstIndex { $0.isRight == true } ?? 0
         for head in chain.heads.indices.dropLast() {
             sum += chain.heads[head].evidence.bits
-            if sum < least { (start, least) = (head + 1, sum) }
+            let isWrong = head < verified && chain.heads[head].isRight == false
+            if sum < least || isWrong { (start, least) = (head + 1, sum) }
         }
         return .found(
             at: chain.heads[start].offset - origin, how: chain.account(from: start, places: places), isOpening: false)
@@ -203,7 +244,7 @@ struct FrameSearch {
 
     /// A chain that starts inside the first frame of another one, joins it, and has more evidence up to that point.
     private func other(
-        than chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ ended: Bool
+        than chain: FrameChain, _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ following: Following
     ) -> FrameChain? {
         guard chain.heads.count > 1, chain.heads[0].evidence.bits < Self.doubtful, let last = chain.heads.last else {
             return nil
@@ -224,7 +265,7 @@ struct FrameSearch {
             index = start + 1
             if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start, from: chain.start - origin) { continue }
             var trial = FrameChain(at: origin + start, needed: .infinity, choices: choices)
-            _ = trial.extend(rule, known, origin: origin, ended: false)
+            _ = trial.extend(rule, known, origin: origin, followedBy: .more)
             var own = 0.0
             for place in trial.heads.map(\.offset) + [trial.at] {
                 if let theirs = sums[place], own - theirs > margin { (best, margin) = (trial, own - theirs) }

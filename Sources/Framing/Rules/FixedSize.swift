@@ -8,6 +8,7 @@ package struct FixedSize: EndedRule {
     let head: BinaryHead?
     let trailer: Int
     package let requiredEnd: FrameEnd?
+    package let checksums: SearchedChecksums?
 
     /// - Parameter size: of the whole frame, at least 1 and no less than head and trailer.
     package init(size: Int, head: BinaryHead?, trailer: BinaryHead?) {
@@ -15,6 +16,7 @@ package struct FixedSize: EndedRule {
         self.head = head
         self.trailer = trailer?.fixedLength ?? 0
         requiredEnd = FrameEnd(trailer: trailer)
+        checksums = SearchedChecksums(head: head, trailer: trailer)
     }
 
     package func scan(

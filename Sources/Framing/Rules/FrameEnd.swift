@@ -56,6 +56,9 @@ package protocol EndedRule: FramingRule {
     /// What its frames end with; nil: any bytes.
     var requiredEnd: FrameEnd? { get }
 
+    /// The checksums of its frames, as far as a search verifies them.
+    var checksums: SearchedChecksums? { get }
+
     /// Whether these bytes may follow a body.
     func mayEnd(with tail: RawSpan) -> Bool
 }
@@ -63,6 +66,12 @@ package protocol EndedRule: FramingRule {
 extension EndedRule {
     /// If they are the required ones.
     package func mayEnd(with tail: RawSpan) -> Bool { requiredEnd?.isMet(by: tail) ?? true }
+
+    /// The rule's.
+    package func checksums(of shape: FrameShape) -> SearchedChecksums? { checksums }
+
+    /// If there are any.
+    package var hasChecksums: Bool { checksums != nil }
 
     /// If there are such bytes.
     package var checksEnds: Bool { requiredEnd != nil }

@@ -68,6 +68,12 @@ package protocol FramingRule: Sendable {
     func closingEvidence(of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground)
         -> Evidence?
 
+    /// The checksums of a frame that are evidence for it once all of it is available; nil if there are none.
+    func checksums(of shape: FrameShape) -> SearchedChecksums?
+
+    /// Whether `checksums` may return anything.
+    var hasChecksums: Bool { get }
+
     /// What is wrong with the bytes after the body of a whole frame; nil: nothing. If anything is, there is no frame.
     func endFault(of frame: RawSpan, _ shape: FrameShape) -> String?
 
@@ -154,6 +160,12 @@ extension FramingRule {
     package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? { Evidence() }
+
+    /// None.
+    package func checksums(of shape: FrameShape) -> SearchedChecksums? { nil }
+
+    /// It does not.
+    package var hasChecksums: Bool { false }
 
     /// Nothing.
     package func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { nil }

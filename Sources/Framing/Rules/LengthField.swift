@@ -28,6 +28,7 @@ package struct LengthField: EndedRule {
     /// The terminator of a frame despite its known length, such as RESP's CR LF.
     let ends: [UInt8]
     package let requiredEnd: FrameEnd?
+    package let checksums: SearchedChecksums?
     /// Whether a negative length means a frame without body and terminator (RESP's null).
     let negativeIsEmpty: Bool
     let limit: Int
@@ -59,6 +60,7 @@ package struct LengthField: EndedRule {
         tail = (trailer?.fixedLength ?? 0) + ends.count
         self.ends = ends
         requiredEnd = FrameEnd(trailer: trailer, ends: ends)
+        checksums = SearchedChecksums(head: head, trailer: trailer)
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
         longestHopeful = Self.longestHopeful(head, field)

@@ -19,6 +19,7 @@ package struct Structured: EndedRule {
     /// The trailer's bytes.
     let trailer: Int
     package let requiredEnd: FrameEnd?
+    package let checksums: SearchedChecksums?
     /// What ends bodies whose size is not known: such a frame has it in place of its own end.
     private let delimiters: [[UInt8]]
     /// Byte strings that may lie between frames: empty lines.
@@ -45,6 +46,9 @@ package struct Structured: EndedRule {
         (self.head, self.bodies, self.ends, self.padding) = (head, bodies, ends, padding)
         self.trailer = trailer?.fixedLength ?? 0
         requiredEnd = FrameEnd(trailer: trailer, ends: ends)
+        // Those of a chunked body are of its content.
+        checksums =
+            bodies.contains { $0.isChunked } ? nil : SearchedChecksums(head: head, trailer: trailer)
         delimiters = bodies.flatMap { if case .until(let ends) = $0.kind { ends } else { [[UInt8]]() } }
         (self.limit, self.headLimit) = (limit, headLimit)
         firstBytes = head.structure.firstBytes

@@ -141,6 +141,12 @@ extension CompositeRule {
 
     package var checksEnds: Bool { parts.contains { $0.rule.checksEnds } }
 
+    package func checksums(of shape: FrameShape) -> SearchedChecksums? {
+        part(of: shape.layout).flatMap { $0.rule.checksums(of: $0.own(shape)) }
+    }
+
+    package var hasChecksums: Bool { parts.contains { $0.rule.hasChecksums } }
+
     package func closingEvidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, _ background: ByteBackground
     ) -> Evidence? {
