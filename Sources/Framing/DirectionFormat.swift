@@ -175,10 +175,11 @@ package struct TypeCase: Sendable {
 }
 
 extension FieldValue {
-    /// The value as plain text; nil for null and bytes.
+    /// The value as plain text: bytes as hex digits, as they are shown; nil for null.
     package var plainText: String? {
         switch self {
-        case .null, .bytes: nil
+        case .null: nil
+        case .bytes(let bytes): String(decoding: Base16.encode(bytes), as: UTF8.self)
         case .text(let text), .json(let text): text
         case .boolean(let value): value ? "true" : "false"
         case .integer(let value): String(value)
