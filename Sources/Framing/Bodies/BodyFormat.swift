@@ -17,17 +17,21 @@ package struct BodyFormat: Sendable {
         self.byType = byType
         self.cases = cases
         self.otherwise = otherwise
+        hasNames = ([otherwise] + byType.values + cases.map(\.chain)).contains { $0.structure?.hasNames ?? false }
         isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain) && cases.isEmpty
     }
 
     /// Whether bodies are plain text or bytes: they cost nothing to decode, and can have no faults.
     package let isPlain: Bool
 
+    /// Whether values of structured bodies have names.
+    let hasNames: Bool
+
     /// Whether all bodies are shown as bytes in hex, so that no condition can refer to their content.
     var isOpaque: Bool { chains.allSatisfy(\.isOpaque) }
 
     /// All chains.
-    private var chains: [BodyChain] { [otherwise] + byType.values + cases.map(\.chain) }
+    var chains: [BodyChain] { [otherwise] + byType.values + cases.map(\.chain) }
 
     /// Decodes a body.
     ///
