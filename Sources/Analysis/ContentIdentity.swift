@@ -37,10 +37,10 @@ struct ContentIdentity: Hashable {
 
     /// The identity of a value: a number and a text of its digits are the same, as an id may be either. Nil for null.
     init?(_ value: FieldValue) {
-        if let text = value.plainText {
-            self.init(text)
-        } else if case .bytes(let bytes) = value {
+        if case .bytes(let bytes) = value {
             self.init(bytes.span.bytes)
+        } else if let text = value.plainText {
+            self.init(text)
         } else {
             return nil
         }

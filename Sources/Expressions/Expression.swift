@@ -67,6 +67,25 @@ package protocol FieldSource: ~Copyable, ~Escapable {
 }
 
 extension Expression {
+    /// The texts with which a field is compared: by `==` and `!=`, and in the lists of `in`.
+    package func texts(comparedWith path: [String]) -> [String] {
+        func isField(_ index: Int) -> Bool {
+            if case .field(let place) = nodes[index] { paths[place] == path } else { false }
+        }
+        func text(_ index: Int) -> String? {
+            if case .literal(.text(let text)) = nodes[index] { text } else { nil }
+        }
+        return nodes.flatMap { node -> [String] in
+            switch node {
+            case .compare(.equal, let left, let right), .compare(.notEqual, let left, let right):
+                [isField(left) ? text(right) : nil, isField(right) ? text(left) : nil].compactMap { $0 }
+            case .member(let operand, let elements) where isField(operand):
+                elements.filter { $0.high == nil }.compactMap { text($0.low) }
+            default: []
+            }
+        }
+    }
+
     /// The comparisons `field == literal` that must hold for the whole expression to hold: all of it, or joined by `and`.
     package var equalities: [(path: [String], value: Value)] {
         guard !nodes.isEmpty else { return [] }

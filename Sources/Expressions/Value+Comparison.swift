@@ -26,7 +26,9 @@ extension Value {
     /// The order of this value relative to another in the sense of expressions; nil if they cannot be compared.
     ///
     /// - Numbers of all kinds compare exactly, whole with fractional and signed with unsigned; true is 1, false is 0.
-    /// - Texts compare byte by byte as UTF-8, which is the order of their scalars; so do bytes, and texts with bytes.
+    /// - Texts compare byte by byte as UTF-8, which is the order of their scalars; so do bytes.
+    /// - Bytes and a text compare as bytes if the text is two hex digits for each of them, as traces show bytes; otherwise byte by
+    ///   byte with the text's UTF-8.
     /// - A text and a number compare as numbers if the whole text is a decimal number (`"5"`, `"-1.50"`, `"6e23"`): protocols
     ///   with JSON heads often write numbers as strings. Two texts always compare as texts: `"5"` is not `"5.0"`.
     /// - Everything else (a missing value, a text like `abc` and a number, bytes and a number, a boolean and a text,
@@ -34,7 +36,9 @@ extension Value {
     package func compared(to other: Value) -> Ordering? {
         switch (self, other) {
         case (.absent, _), (_, .absent): nil
-        case (.text, .text), (.text, .bytes), (.bytes, .text), (.bytes, .bytes):
+        case (.bytes(let bytes), .text(let text)): Ordering(bytes, text)
+        case (.text(let text), .bytes(let bytes)): Ordering(bytes, text).reversed
+        case (.text, .text), (.bytes, .bytes):
             withBytes { left in other.withBytes { right in Ordering(bytes: left, right) } } ?? nil
         case (.text, .boolean), (.boolean, .text): nil
         default:
@@ -69,12 +73,32 @@ extension Value {
 }
 
 extension Ordering {
+    /// Bytes, and text that may be their hex digits.
+    fileprivate init(_ bytes: [UInt8], _ text: String) {
+        let digits = text.utf8.count == 2 * bytes.count ? [UInt8](digits: text) : nil
+        let other = digits ?? Array(text.utf8)
+        self.init(bytes: bytes.span.bytes, other.span.bytes)
+    }
+
     fileprivate init(bytes left: RawSpan, _ right: RawSpan) {
         for offset in 0..<min(left.byteCount, right.byteCount) where left[byte: offset] != right[byte: offset] {
             self = left[byte: offset] < right[byte: offset] ? .before : .after
             return
         }
         self.init(left.byteCount, right.byteCount)
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of pairs of hex digits; nil if the text is anything else.
+    fileprivate init?(digits text: String) {
+        let digits = text.unicodeScalars.map(\.hexadecimal)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        self = []
+        for place in stride(from: 0, to: digits.count, by: 2) {
+            guard let high = digits[place], let low = digits[place + 1] else { return nil }
+            append(UInt8(high << 4 | low))
+        }
     }
 }
 

@@ -34,11 +34,11 @@ package struct DirectionFormat: Sendable {
             guard let value = self.field(field, of: content, shape) else { return layouts[shape.layout].name }
             return name(of: value, in: field, shape) ?? value.plainText
         case .layout: return layouts[shape.layout].name
-        case .value(let path):
-            guard case .text(let name) = value(at: path, of: content, shape, body: nil, isTyped: false) else {
-                return nil
-            }
-            return name
+        case .value(let place):
+            guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { return nil }
+            // A list or an object is no type.
+            if case .json = value { return nil }
+            return name(of: value, at: place, content, shape) ?? value.plainText
         case .cases(let cases):
             let values = FrameValues(naming: shape)
             for known in cases {
@@ -51,9 +51,7 @@ package struct DirectionFormat: Sendable {
                 case .text(let name): return name
                 case .place(let place):
                     guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { continue }
-                    var found = value.plainText
-                    if case .field(let field) = place { found = name(of: value, in: field, shape) ?? found }
-                    if let found { return found }
+                    if let found = name(of: value, at: place, content, shape) ?? value.plainText { return found }
                 }
             }
             // Fields that name types leave the kinds without them to their own names.
@@ -131,6 +129,17 @@ package struct DirectionFormat: Sendable {
         return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
+    /// The name of a value, if the format has one.
+    private func name(
+        of value: FieldValue, at place: ValuePlace, _ content: RawSpan, _ shape: FrameShape
+    ) -> String? {
+        switch place {
+        case .field(let field): name(of: value, in: field, shape)
+        case .inField: nil
+        case .body(let path): name(of: value, in: path, content, shape)
+        }
+    }
+
     /// The name of a field's value, if the format has one.
     private func name(of value: FieldValue, in field: String, _ shape: FrameShape) -> String? {
         let layout = layouts[shape.layout]
@@ -146,7 +155,7 @@ package enum TypeName: Sendable {
     case field(String)
     /// By the kind of the frame.
     case layout
-    /// By a value of the body, if it is text.
+    /// By a value of the body, using the value's name if it has one.
     case value(ValuePlace)
     /// By the first case that holds; if some are fields, otherwise by the kind of the frame.
     case cases([TypeCase])
@@ -172,10 +181,11 @@ package struct TypeCase: Sendable {
 }
 
 extension FieldValue {
-    /// The value as plain text; nil for null and bytes.
+    /// The value as plain text: bytes as hex digits, as they are shown; nil for null.
     package var plainText: String? {
         switch self {
-        case .null, .bytes: nil
+        case .null: nil
+        case .bytes(let bytes): String(decoding: Base16.encode(bytes), as: UTF8.self)
         case .text(let text), .json(let text): text
         case .boolean(let value): value ? "true" : "false"
         case .integer(let value): String(value)

@@ -77,7 +77,10 @@ package struct Composer {
                 message: "more than \(Composer.deepest) lists and mappings in one another", mark: event.mark)
         }
         switch event.kind {
-        case .scalar(let text, let isPlain): return Node(.scalar(text, isPlain: isPlain), mark: event.mark)
+        case .scalar(let text, let isPlain):
+            var node = Node(.scalar(text, isPlain: isPlain), mark: event.mark)
+            node.isDoubleQuoted = event.isDoubleQuoted
+            return node
         case .sequenceStart: return Node(.sequence(try sequence(depth)), mark: event.mark)
         case .mappingStart: return Node(.mapping(try mapping(depth)), mark: event.mark)
         case .alias: throw YAMLError(message: "aliases (*name) are not allowed", mark: event.mark)

@@ -16,9 +16,17 @@ struct Event {
     var kind: Kind
     /// Where it begins.
     var mark: Mark
+    /// Whether it is text in double quotes, in which a backslash escapes.
+    var isDoubleQuoted: Bool
 
     init(_ event: borrowing yaml_event_t) {
         (kind, mark) = (Event.kind(event), Mark(event.start_mark))
+        isDoubleQuoted = Event.isDoubleQuoted(event)
+    }
+
+    private static func isDoubleQuoted(_ event: borrowing yaml_event_t) -> Bool {
+        guard event.type == YAML_SCALAR_EVENT else { return false }
+        return event.data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE
     }
 
     private static func kind(_ event: borrowing yaml_event_t) -> Kind {

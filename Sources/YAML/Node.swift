@@ -11,6 +11,8 @@ package struct Node: Sendable {
     package var content: Content
     /// Where it begins; nil for nodes that were not read from a text.
     package var mark: Mark?
+    /// Whether it is text in double quotes, in which a backslash escapes.
+    package var isDoubleQuoted = false
 
     package init(_ content: Content, mark: Mark? = nil) {
         (self.content, self.mark) = (content, mark)

@@ -185,4 +185,10 @@ import Testing
             [Field("id", .integer(3)), Field("flag", .integer(0))], body: [8, 1])
         #expect(bytes == [5, 0, 3, 0, 0, 8, 1])
     }
+
+    @Test(arguments: ["size: n, until: \"x\"", "until: \"x\", most: 4"]) func aBodyEndsInOneWay(keys: String) {
+        let yaml = "format: x\nheader: [{ n: u8 }]\nframing: { rule: fields, body: { \(keys) } }"
+        let error = #expect(throws: FormatFileError.self) { try FormatLoader.load(yaml, file: "x.yaml") }
+        #expect(error.map { "\($0)".contains("a body ends in one way") } == true)
+    }
 }

@@ -34,4 +34,65 @@ import Testing
         let own = "oneOf:\n- { name: a, header: [], framing: { rule: fixed, size: 3 } }\n- { name: b }\n"
         #expect(try warnings(Self.head + own).isEmpty)
     }
+
+    /// Escapes are read in double quotes only.
+    @Test(arguments: [
+        ("framing: { rule: delimiter, end: '\\r\\n' }", true), ("framing: { rule: delimiter, end: \\n }", true),
+        ("framing: { rule: delimiter, end: [\"\\n\", '\\x00'] }", true),
+        ("framing: { rule: delimiter, end: \"\\r\\n\" }", false), ("framing: { rule: delimiter, end: '\\w' }", false),
+        ("framing: { rule: delimiter, end: \"\\\\r\" }", false), ("framing: { rule: delimiter, end: 0x0d0a }", false),
+        ("header: ['\\n', { a: u8 }]\nframing: { rule: fields }", true),
+        ("header: [{ a: { type: string, ends: '\\0' } }]\nframing: { rule: fields }", true),
+        ("header: [{ literal: '\\n' }, { a: u8 }]\nframing: { rule: fields }", true),
+        ("header: [\"\\n\", { a: { type: string, ends: \"\\0\" } }]\nframing: { rule: fields }", false),
+    ]) func escapesNeedDoubleQuotes(yaml: String, isWarned: Bool) throws {
+        let found = try warnings(yaml)
+        #expect(found.count == (isWarned ? 1 : 0), "\(found)")
+        #expect(found.allSatisfy { $0.contains("is not in double quotes, so it has no escapes") }, "\(found)")
+    }
+
+    @Test func numbersOfASequenceAreNoBytes() throws {
+        let bytes = "header: [{ n: u16 }, { b: { type: bytes, size: 2 } }]\nframing: { rule: length-field, field: n }\n"
+        let found = try warnings(bytes + "sequence: { value: fields.b }")
+        #expect(found.count == 1 && found.first?.contains("b has the type bytes") == true, "\(found)")
+        #expect(try warnings(bytes + "sequence: { value: fields.n }").isEmpty)
+    }
+
+    /// Types that no frame has, where all of them have names.
+    @Test func typesThatAreMisspelled() throws {
+        let head =
+            "header: [{ n: u16 }, { t: { type: u8, names: { 1: login, 2: text } } }]\n"
+            + "framing: { rule: length-field, field: n, counts: rest }\nframe: { type: t }\n"
+        func heartbeat(_ when: String) -> String { "heartbeat: { when: '\(when)', from: client, every: 1 s }" }
+        for (yaml, word) in [
+            ("body: { byType: { logn: json, text: text } }", "logn"), (heartbeat(#"type == "logn""#), "logn"),
+            (heartbeat(#"type in {"login", "tex"}"#), "tex"), (heartbeat(#"fields.n == 1 or type != "tex""#), "tex"),
+        ] {
+            let found = try warnings(head + yaml)
+            #expect(found.count == 1, "\(yaml): \(found)")
+            #expect(found.first?.contains("no frame has the type \(word); did you mean ") == true, "\(found)")
+        }
+        for yaml in [
+            "body: { byType: { login: json, 7: text } }", heartbeat(#"type == "login""#), heartbeat(#"type == "7""#),
+        ] {
+            #expect(try warnings(head + yaml).isEmpty, "\(yaml)")
+        }
+        // A field that is text may have any value.
+        let text = head.replacing("type: u8, names: { 1: login, 2: text }", with: "type: string, size: 4")
+        #expect(try warnings(text + heartbeat(#"type == "logn""#)).isEmpty)
+        // The types of either side count for both.
+        let sides =
+            head.replacing("frame: { type: t }\n", with: "")
+            + "client: { frame: { type: t } }\nserver: { frame: { type: [{ is: other }] } }\n"
+        #expect(try warnings(sides + heartbeat(#"type in {"other", "login"}"#)).isEmpty)
+        #expect(try warnings(sides + heartbeat(#"type == "othr""#)).count == 1)
+    }
+
+    @Test func statesThatNothingLeadsTo() throws {
+        let states = "framing: { rule: fixed, size: 1 }\nheader: [{ a: u8 }]\nstates: { one: {}, two: {}, three: {} }\n"
+        let found = try warnings(states + "transitions: [{ in: one, when: fields.a == 1, to: two }]")
+        #expect(found.count == 1 && found.first?.contains("no transition leads to the state three") == true, "\(found)")
+        let all = "transitions: [{ when: fields.a == 1, to: two }, { in: two, when: fields.a == 2, to: three }]"
+        #expect(try warnings(states + all).isEmpty)
+    }
 }

@@ -106,7 +106,15 @@ extension BodyChain {
         if list.count > BodyFormat.longestChain {
             context.add("\(path) has \(list.count) encodings; \(BodyFormat.longestChain) are allowed", at: node)
         }
-        return list.prefix(BodyFormat.longestChain).compactMap { encoding($0, path: path, context: context) }
+        let encodings = list.prefix(BodyFormat.longestChain).map { encoding($0, path: path, context: context) }
+        // What it says is not what the next one could read.
+        for (index, encoding) in encodings.dropLast().enumerated() {
+            guard let encoding, encoding.role.contains(.meaning) else { continue }
+            context.add(
+                "\(path) has an encoding after \(Swift.type(of: encoding).name), which is what the bytes mean;"
+                    + " encodings are listed from the outermost on: [gzip, json] is JSON, compressed", at: list[index])
+        }
+        return encodings.compactMap { $0 }
     }
 
     /// `name`, or `name: { options }`.
@@ -127,8 +135,8 @@ extension BodyChain {
             return nil
         }
         let type = named(name, at: key, path, context)
-        if type == FieldsBody.self, value.sequence != nil {
-            // The list is all there is to say.
+        if type == FieldsBody.self, value.mapping == nil {
+            // The list, or the type, is all there is to say.
             let options = Node(.mapping([Node("of"): value]), mark: node.mark)
             let map = YAMLMap(options, path: "\(path).\(name)", context: context)
             return (map?.reading(FieldsBody.keys)).map { FieldsBody($0) }

@@ -17,11 +17,15 @@ package struct BodyFormat: Sendable {
         self.byType = byType
         self.cases = cases
         self.otherwise = otherwise
+        hasNames = ([otherwise] + byType.values + cases.map(\.chain)).contains { $0.structure?.hasNames ?? false }
         isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain) && cases.isEmpty
     }
 
     /// Whether bodies are plain text or bytes: they cost nothing to decode, and can have no faults.
     package let isPlain: Bool
+
+    /// Whether values of structured bodies have names.
+    let hasNames: Bool
 
     /// Whether all bodies are shown as bytes in hex, so that no condition can refer to their content.
     var isOpaque: Bool { chains.allSatisfy(\.isOpaque) }

@@ -34,22 +34,33 @@ struct FrameChecksums: Sendable {
         return places
     }
 
-    /// The checksum computed from the bytes it covers, with the field itself as zeros; nil if its key is not known.
+    /// Where a field's bytes begin; nil if the frame does not have it.
+    private func start(ofField name: String, _ shape: FrameShape, in content: RawSpan) -> Int? {
+        if let place = head?.place(ofField: name, in: content.extracting(0..<shape.head)) { return place.lowerBound }
+        let tail = shape.head + shape.body
+        return trailer?.place(ofField: name, in: content.extracting(tail..<content.byteCount)).map {
+            tail + $0.lowerBound
+        }
+    }
+
+    /// The checksum computed from the bytes it covers, with the field itself as zeros; nil if its key is not known, or if the frame
+    /// does not have a field that says what it covers.
     func value(
         _ checksum: FieldChecksum, of own: HeaderField, _ field: Range<Int>, shape: FrameShape, in content: [UInt8]
     ) -> FieldValue? {
-        func offset(_ place: FieldChecksum.Place) -> Int {
+        func offset(_ place: FieldChecksum.Place) -> Int? {
             switch place {
             case .start: 0
             case .body: shape.head
             case .bodyEnd: shape.head + shape.body
             case .field: field.lowerBound
+            case .named(let name): start(ofField: name, shape, in: content.span.bytes)
             }
         }
+        guard let from = offset(checksum.from), let to = offset(checksum.to) else { return nil }
         var covered = content
         for at in field where at < covered.count { covered[at] = 0 }
-        let range = offset(checksum.from)..<max(offset(checksum.from), offset(checksum.to))
-        let bytes = covered.span.bytes.extracting(range)
+        let bytes = covered.span.bytes.extracting(from..<max(from, to))
         if let digest = checksum.algorithm.digest {
             let key = checksum.keyName.map { keys[$0] } ?? keys[""]
             if checksum.algorithm.isKeyed, key == nil { return nil }

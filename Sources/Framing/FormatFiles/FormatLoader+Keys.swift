@@ -80,7 +80,7 @@ extension FormatLoader {
                 "type", .any([.text("a field"), .list(.any([.text("a field"), .section(caseKeys)]), least: 1)]),
                 """
                 the field that holds the type, shown by the value's name if it has one; a value in a field that is a list or an object, \
-                `args[0]` or `headers.subject`; a string in the body, `body.json.NAME`; or a list of fields and cases
+                `args[0]` or `headers.subject`; a value in the body, `body.json.NAME`; or a list of fields and cases
                 """),
             FormatKey(
                 "from", .text("a field"), "the field that names the sender, or a value in the body, such as `body.user`"

@@ -105,6 +105,9 @@ package enum FormatLoader {
             context.fields = nil
             context.bodies = nil
         }
+        let types = KnownTypes(client: client, server: server)
+        types?.check(top)
+        context.frameTypes = types
         let detection = DetectionLoader.detection(top)
         let heartbeat = top.map("heartbeat").flatMap { HeartbeatLoader.contract($0) }
         let sides = client.flatMap { client in server.map { PerDirection(fromClient: client, fromServer: $0) } }
@@ -288,7 +291,7 @@ package enum FormatLoader {
         }
         if node.sequence == nil {
             if let path = node.string, path.hasPrefix("body.") {
-                return bodyPlace(path, in: frame, "type", bodies).map { .value($0) } ?? .none
+                return typePlace(path, in: frame, at: node, bodies).map { .value($0) } ?? .none
             }
             if let path = node.string, let place = ValuePlace(field: path), case .inField = place {
                 return .cases([TypeCase(condition: nil, name: .place(place))])
@@ -308,12 +311,26 @@ package enum FormatLoader {
         return .cases(cases)
     }
 
+    /// The value of the body that names a frame's type; a fault if it is a list or an object in all bodies.
+    private static func typePlace(
+        _ text: String, in frame: YAMLMap, at node: Node, _ bodies: [BodyFormat]
+    ) -> ValuePlace? {
+        guard let place = bodyPlace(text, in: frame, "type", bodies) else { return nil }
+        guard case .body(let path) = place else { return place }
+        let steps = path.first == FieldsBody.name ? path.dropFirst() : path[...]
+        let items = bodies.flatMap(\.chains).compactMap(\.structure).flatMap { $0.items(at: steps) }
+        if !items.isEmpty, items.allSatisfy(\.isContainer) {
+            frame.context.add("\(frame.path).type is \(text), a list or an object; expected a value in it", at: node)
+        }
+        return place
+    }
+
     /// The value of a field, or of the body, that names the type of the frames that have it.
     private static func typeCase(
         _ path: String, at node: Node, _ frame: YAMLMap, _ bodies: [BodyFormat]
     ) -> TypeCase? {
         if path.hasPrefix("body.") {
-            return bodyPlace(path, in: frame, "type", bodies).map { TypeCase(condition: nil, name: .place($0)) }
+            return typePlace(path, in: frame, at: node, bodies).map { TypeCase(condition: nil, name: .place($0)) }
         }
         guard let place = ValuePlace(field: path) else { return nil }
         let name = String(path.prefix { $0 != "." && $0 != "[" })
@@ -376,7 +393,7 @@ package enum FormatLoader {
     ) -> Expression? {
         guard let source = map.requiredText(key) else { return nil }
         do throws(ExpressionError) {
-            return try Expression(parsing: source) { path in
+            let condition = try Expression(parsing: source) { path in
                 if path.first == forbidden { return "\(path[0]) cannot be used here: it is what is being decided" }
                 if hasRequest, path.first == "request", path.count > 1 {
                     return FrameValues.complaint(
@@ -388,6 +405,8 @@ package enum FormatLoader {
                     ?? FrameValues.complaint(
                         about: path, fields: map.context.fields, bodies: map.context.bodies)
             }
+            map.context.frameTypes?.check(condition, at: map[key], map.context)
+            return condition
         } catch {
             map.context.add("\(map.path).\(key): \(error.message)", at: map[key], columns: error.column - 1)
             return nil

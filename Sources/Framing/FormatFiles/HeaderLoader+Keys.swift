@@ -97,10 +97,11 @@ extension HeaderLoader {
             `hmac-sha-256` `hmac-sha-512` (RFC 2104), or as many of their first bytes as the field has
             """),
         FormatKey(
-            "over", .list(.words(["start", "body", "end", "field"]), least: 2, most: 2),
+            "over",
+            .list(.any([.words(["start", "body", "end", "field"]), .text("a field's name")]), least: 2, most: 2),
             """
-            the range that the checksum covers, from and to, of `start` (the header's first byte), `body`, `end` (of the body) and \
-            `field` (itself)
+            the range that the checksum covers, from and to, of `start` (the header's first byte), `body`, `end` (of the body), \
+            `field` (itself) and the name of another field (its first byte)
             """, default: "[start, field]"),
         FormatKey(
             "keyName", .text("a name"),

@@ -276,11 +276,14 @@ struct HeaderLoader {
             let known: [String: FieldChecksum.Place] = [
                 "start": .start, "body": .body, "end": .bodyEnd, "field": .field,
             ]
-            places = words.compactMap { known[$0.text] }
-            if places.count != 2 || words.count != 2 {
-                map.fault("over should be two of start, body, end and field, such as [start, field]", at: "over")
+            places = words.map { known[$0.text] ?? .named($0.text) }
+            if words.count != 2 {
+                map.fault(
+                    "over should be two of start, body, end, field and names of fields, such as [start, field]",
+                    at: "over")
                 return nil
             }
+            for word in words where known[word.text] == nil { context.checksumEnds.append(word) }
         }
         return FieldChecksum(algorithm: algorithm, from: places[0], to: places[1], keyName: keyName)
     }

@@ -102,6 +102,9 @@ struct LayoutLoader {
             }
             return nil
         }
+        let around = context.checksumEnds
+        context.checksumEnds = []
+        defer { context.checksumEnds = around }
         let trailer = list("trailer")
         if trailer != nil, trailer?.fixedLength == nil {
             framing.fault("a trailer's fields must have a fixed size, since it is found from the frame's end")
@@ -110,6 +113,7 @@ struct LayoutLoader {
         if framing["rule"]?.string == Structured.name {
             return structured(framing, sections, order, trailer).map { rule, head in
                 var layout = FrameLayout(name: name(sections), rule: rule, head: head, trailer: trailer)
+                checkChecksums(layout)
                 layout.body = body(sections, layout)
                 return Built(rule: rule, layouts: [layout])
             }
@@ -120,8 +124,19 @@ struct LayoutLoader {
         }
         var layout = FrameLayout(
             name: name(sections), rule: built.rule, head: built.head ?? head, trailer: trailer)
+        checkChecksums(layout)
         layout.body = body(sections, layout)
         return Built(rule: built.rule, layouts: [layout])
+    }
+
+    /// Reports what checksums cover from or to a field that the frame does not have.
+    private func checkChecksums(_ layout: FrameLayout) {
+        let known = layout.placedNames
+        for (name, node) in context.checksumEnds where !known.contains(name) {
+            context.add(
+                "over: there is no field \(name); expected start, body, end, field, or a field's name; "
+                    + LoadContext.hint(name, known), at: node)
+        }
     }
 
     /// The name of the innermost section, if such a section has one.
@@ -238,6 +253,22 @@ struct LayoutLoader {
             layouts += part.layouts
         }
         return (parts, layouts)
+    }
+}
+
+extension FrameLayout {
+    /// The names of the fields that have bytes of their own.
+    fileprivate var placedNames: [String] {
+        let own = (head as? BinaryHead)?.fields.map(\.name) ?? []
+        let items = (head as? StructuredHead)?.structure.items(of: 0) ?? []
+        let structured = items.flatMap { item -> [String] in
+            switch item.content {
+            case .field(let field): [field.name]
+            case .computed, .literal: []
+            default: item.names
+            }
+        }
+        return own + structured + (trailer?.fields.map(\.name) ?? [])
     }
 }
 

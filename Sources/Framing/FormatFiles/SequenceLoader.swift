@@ -43,6 +43,11 @@ enum SequenceLoader {
             if let hint = FormatLoader.unknownField(field, layouts) {
                 map.fault("there is no field \(field) in the header; \(hint)", at: "value")
             }
+            if layouts.contains(where: { $0.hasBytes(field) }) {
+                map.context.warn(
+                    "\(field) has the type bytes: it counts only where its hex digits are a decimal number (BCD);"
+                        + " a number has a type such as u16, or uint with a size", at: map["value"])
+            }
             // A number of some bytes begins again when they are used up.
             modulus =
                 modulus
@@ -56,10 +61,31 @@ enum SequenceLoader {
 }
 
 extension FrameLayout {
+    /// Whether it has a field of this name whose values are bytes.
+    fileprivate func hasBytes(_ name: String) -> Bool {
+        let fields = ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])
+        let items = (head as? StructuredHead)?.structure.items(of: 0) ?? []
+        return fields.contains { $0.name == name && $0.kind.isBytes }
+            || items.contains { item in
+                guard item.name == name else { return false }
+                return switch item.content {
+                case .field(let field): field.kind.isBytes
+                case .sized(.bytes): true
+                case .ended(let end): !end.isText
+                default: false
+                }
+            }
+    }
+
     /// How many bytes an unsigned field has; nil if there is none of that name.
     fileprivate func width(ofNumber name: String) -> Int? {
         let fields = ((head as? BinaryHead)?.fields ?? []) + (trailer?.fields ?? [])
         guard case .unsigned(let width)? = fields.first(where: { $0.name == name })?.kind else { return nil }
         return width
     }
+}
+
+extension HeaderField.Kind {
+    /// Whether it is `bytes`.
+    fileprivate var isBytes: Bool { if case .bytes = self { true } else { false } }
 }

@@ -27,7 +27,17 @@ enum StateLoader {
             transitions.append(
                 Transition(from: Set(from), condition: condition, to: to, side: FormatLoader.side(map, "side")))
         }
+        warnOfUnreached(states, transitions, names)
         format.states = ConversationStates(names: names, transitions: transitions, layers: layers(states, transitions))
+    }
+
+    /// Warns of states that no transition leads to, other than the first one.
+    private static func warnOfUnreached(_ states: YAMLMap, _ transitions: [Transition], _ names: [String]) {
+        let reached = Set(transitions.map(\.to))
+        for (index, pair) in (states.node.mapping ?? [:]).enumerated().dropFirst() where !reached.contains(index) {
+            guard let name = pair.key.string, name != "opaque", names.indices.contains(index) else { continue }
+            states.context.warn("no transition leads to the state \(name): conversations are never in it", at: pair.key)
+        }
     }
 
     /// How each state's streams are encoded: `through` of the state, or of a side in it.

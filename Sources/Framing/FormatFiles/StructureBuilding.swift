@@ -70,6 +70,13 @@ final class StructureBuilding {
         }
     }
 
+    /// Reads one of the file's types as all of the structure.
+    func readType(_ node: Node, path: String) {
+        let type = sequence(node, path: path)
+        // A type that does not exist is a fault already.
+        if type > 0 { structure.sequences[0].items.append(Structure.Item(name: "", content: .group(type))) }
+    }
+
     /// The names of an item and of its bits. Lines may have words of the same name.
     private static func ownNames(_ item: Structure.Item) -> [String] {
         if case .words = item.content { return [] }
@@ -136,9 +143,10 @@ final class StructureBuilding {
 
     private func item(_ node: Node, _ path: String) -> Structure.Item? {
         if let text = node.string {
+            context.warnOfEscapes(node)
             return Structure.Item(name: "", content: .literal([UInt8](written: text), ignoresCase: false))
         }
-        if let section = StructureKeys.unnamed(node) {
+        if let section = StructureKeys.unnamed(node, context.types) {
             return YAMLMap(node, path: path, context: context).flatMap { unnamed($0.reading(section), section) }
         }
         guard let pair = node.mapping?.first, node.mapping?.count == 1, let name = pair.key.string else {
@@ -169,6 +177,12 @@ final class StructureBuilding {
         default: content = .group(inside(map) { sequence(map["fields"] ?? map.node, path: map.path) })
         }
         guard let content else { return nil }
+        // Those of the file's types.
+        switch content {
+        case .group(let sequence): known?.formUnion(structure.names(of: sequence))
+        case .choice(let choices): for choice in choices { known?.formUnion(structure.names(of: choice)) }
+        default: break
+        }
         var item = Structure.Item(name: "", content: content)
         (item.condition, item.size) = own ?? (condition(map), nil)
         return item

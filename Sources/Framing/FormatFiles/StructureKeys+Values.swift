@@ -48,12 +48,16 @@ extension StructureKeys {
     // MARK: Which section an item is
 
     /// The section of an item without a name; nil if it has one, which may be one of these words.
-    static func unnamed(_ node: Node) -> KeySection? {
+    ///
+    /// - Parameter types: the file's types.
+    static func unnamed(_ node: Node, _ types: [String: Node]) -> KeySection? {
         if node.member("literal") != nil { return literal }
         for (key, section) in [("words", words), ("oneOf", choice), ("fields", group)]
         where node.member(key)?.sequence != nil {
             return section
         }
+        // `- fields: u16` is a field that is called fields.
+        if let name = node.member("fields")?.string, types[name] != nil || node.mapping?.count ?? 0 > 1 { return group }
         return nil
     }
 

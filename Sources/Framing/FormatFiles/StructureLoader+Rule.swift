@@ -76,6 +76,9 @@ extension StructureLoader {
     private func extent(_ map: YAMLMap, _ building: StructureBuilding) -> BodyExtent? {
         let condition = map["when"] == nil ? nil : building.expression(map, "when")
         if map["until"] != nil {
+            for key in ["size", "most"] where map[key] != nil {
+                map.fault("\(map.path) has until and \(key); a body ends in one way", at: key)
+            }
             let ends = map.ends("until")
             return ends.isEmpty ? nil : BodyExtent(condition: condition, kind: .until(ends))
         }
@@ -133,7 +136,7 @@ extension Structured: LoadableRule {
 
 extension BodyExtent {
     static let keys: KeySection = KeySection(
-        "framing.fields.body", "one way in which a body ends", needs: [.any([["size"], ["until"]])],
+        "framing.fields.body", "one way in which a body ends", needs: [.one(["size", "until"])],
         [
             FormatKey(
                 "when", .expression, "a condition on the header's fields, and on `request.NAME` in the server's frames"),

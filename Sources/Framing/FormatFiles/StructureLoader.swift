@@ -20,13 +20,13 @@ struct StructureLoader {
     /// Names of values that are known from outside: a body's header.
     let outside: Set<String>?
 
-    /// The structure of a list of items; faults are reported.
+    /// The structure of a list of items, or of one of the file's types; faults are reported.
     ///
     /// - Parameter isBounded: whether its bytes are those of a body, which ends somewhere.
     func structure(_ node: Node, path: String, isBounded: Bool) -> Structure {
         let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: isBounded)
         building.structure.sequences.append(Structure.Sequence())
-        building.read(node, into: 0, path: path)
+        if node.isScalar { building.readType(node, path: path) } else { building.read(node, into: 0, path: path) }
         building.markReferences()
         return building.structure
     }

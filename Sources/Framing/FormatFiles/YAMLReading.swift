@@ -10,12 +10,16 @@ package final class LoadContext {
     var fields: Set<String>?
     /// How the bodies of frames of any kind are decoded; nil while that is not known.
     var bodies: [BodyFormat]?
+    /// The types that frames have, once they are known; nil if they may have any.
+    var frameTypes: KnownTypes?
     /// The values of `$name`.
     var parameters: [String: String] = [:]
     /// Value names shared by fields, by the name of the list.
     var sharedNames: [String: YAMLMap] = [:]
     /// The number of choices between readings.
     var choices = 0
+    /// The fields that say what the checksums of the frames being read cover.
+    var checksumEnds: [(text: String, node: Node)] = []
     /// The file's types: lists of fields that several places use.
     var types: [String: Node] = [:]
     /// The byte order of structured bodies, and the header's fields that they may refer to; nil: any.
@@ -46,6 +50,14 @@ package final class LoadContext {
         let warning = FormatFileError.Fault(
             line: node?.mark?.line ?? 1, column: node?.mark?.column ?? 1, message: message)
         if !warnings.contains(warning) { warnings.append(warning) }
+    }
+
+    /// Warns of bytes with escapes that are none, as they are not in double quotes.
+    func warnOfEscapes(_ node: Node) {
+        guard node.hasBackslash, let text = node.string else { return }
+        let rest = text.split(separator: "\\", omittingEmptySubsequences: false).dropFirst()
+        guard rest.contains(where: { "rnt0x".contains($0.first ?? " ") }) else { return }
+        warn("\(text) is not in double quotes, so it has no escapes: for the bytes, write \"\(text)\"", at: node)
     }
 
     func add(_ message: String, line: Int, column: Int) {
@@ -140,9 +152,18 @@ package struct YAMLMap {
     /// The text at a key.
     package func text(_ key: String) -> String? {
         guard let node = self[key] else { return nil }
-        if node.isScalar { return context.text(of: node) }
+        if node.isScalar {
+            warnOfEscapes(node, key)
+            return context.text(of: node)
+        }
         context.add("\(name(key)) should be text, found \(node.kindName)", at: node)
         return nil
+    }
+
+    /// Warns of escapes in bytes that are not in double quotes.
+    private func warnOfEscapes(_ node: Node, _ key: String) {
+        guard node.hasBackslash, section?[key]?.value.isBytes == true else { return }
+        context.warnOfEscapes(node)
     }
 
     /// The text at a required key.
@@ -183,6 +204,7 @@ package struct YAMLMap {
         guard let node = self[key] else { return [] }
         let items = node.sequence ?? [node]
         return items.compactMap { item in
+            warnOfEscapes(item, key)
             guard item.isScalar, let text = context.text(of: item) else {
                 context.add("\(name(key)) should list text, found \(item.kindName)", at: item)
                 return nil
@@ -302,6 +324,9 @@ extension Node {
     func member(_ name: String) -> Node? {
         mapping?[name]
     }
+
+    /// Whether it is text with a backslash that escapes nothing.
+    fileprivate var hasBackslash: Bool { !isDoubleQuoted && string?.utf8.contains(UInt8(ascii: "\\")) == true }
 
     /// Human-readable: the kind of node.
     var kindName: String {

@@ -100,8 +100,13 @@ struct Remembering: Sendable {
     }
 
     private func place(_ name: String, _ key: Expression?, _ scope: StructureScope) -> DirectionMemory.Place? {
-        guard let key else { return DirectionMemory.Place(name: name, key: nil) }
-        return scope.number(key).map { DirectionMemory.Place(name: name, key: $0) }
+        guard let key else { return DirectionMemory.Place(name: name, key: .none) }
+        if let number = scope.number(key) { return DirectionMemory.Place(name: name, key: .number(number)) }
+        switch key.value(scope) {
+        case .text(let text): return DirectionMemory.Place(name: name, bytes: Array(text.utf8))
+        case .bytes(let bytes): return DirectionMemory.Place(name: name, bytes: bytes)
+        default: return nil
+        }
     }
 }
 
@@ -116,7 +121,26 @@ final class DirectionMemory: @unchecked Sendable {
     /// A value's name and key.
     struct Place: Hashable {
         var name: String
-        var key: Int?
+        var key: Key
+
+        /// What tells values of the same name apart.
+        enum Key: Hashable {
+            /// Nothing: there is only one.
+            case none
+            case number(Int)
+            /// Bytes, or text that is no number.
+            case bytes([UInt8])
+        }
+
+        init(name: String, key: Key) { (self.name, self.key) = (name, key) }
+
+        /// A place by bytes; nil if they are longer than what is remembered, since the network chooses them.
+        init?(name: String, bytes: [UInt8]) {
+            guard bytes.count <= Self.longestKey else { return nil }
+            self.init(name: name, key: .bytes(bytes))
+        }
+
+        private static let longestKey = 256
     }
 
     /// At most this many values are remembered: network bytes choose the keys.
@@ -128,6 +152,6 @@ final class DirectionMemory: @unchecked Sendable {
 
     /// Bytes were not seen: what has a key belongs to something that may have ended.
     func lost() {
-        if !values.isEmpty { values = values.filter { $0.key.key == nil } }
+        if !values.isEmpty { values = values.filter { $0.key.key == .none } }
     }
 }

@@ -10,6 +10,8 @@ struct StructureValues: StructureVisitor {
     private(set) var fields: [Field] = []
     /// Whether there are more values than are collected.
     private(set) var isCut = false
+    /// Whether there are values that JSON does not have: infinity, and what is no number.
+    private(set) var isLossy = false
     private var text: [UInt8] = []
     private var open: [Open] = []
     private var count = 0
@@ -49,6 +51,7 @@ struct StructureValues: StructureVisitor {
             // Text that is not UTF-8: unlike hex digits, it must not be read as text again.
             value = .json(JSONValue.members([("hex", JSONValue(.bytes(raw)))]).compactText)
         }
+        if case .number(let number) = value, !number.isFinite { isLossy = true }
         guard let inner = open.last else { return fields.append(Field(name, value)) }
         if inner.isFlat, !inner.isEmpty { return }
         comma(name)

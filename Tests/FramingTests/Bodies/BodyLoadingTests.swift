@@ -54,4 +54,14 @@ import Testing
         #expect(!format.directions.fromServer.body.isPlain)
         #expect(format.bodyKeyNames == ["mine"])
     }
+
+    /// What bytes mean comes last.
+    @Test(arguments: ["[json, gzip]", "[protobuf, json]", "[base64, json, gzip]", "{ byType: { a: [json, zlib] } }"])
+    func nothingFollowsTheMeaning(yaml: String) {
+        let said = faults(body: yaml)
+        #expect(said.count == 1 && said[0].contains("has an encoding after"), "\(said)")
+    }
+
+    @Test(arguments: ["[gzip, json]", "[base64, gzip, protobuf]", "[hex]", "[gzip, text]"])
+    func theMeaningComesLast(yaml: String) { #expect(faults(body: yaml) == []) }
 }

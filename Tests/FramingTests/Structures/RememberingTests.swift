@@ -133,13 +133,41 @@ import Testing
     /// Keys come from the network: how many are remembered is bounded.
     @Test func keysAreBounded() throws {
         let memory = DirectionMemory()
-        for key in 0..<100_000 { memory.remember(key, at: DirectionMemory.Place(name: "x", key: key)) }
+        for key in 0..<100_000 { memory.remember(key, at: DirectionMemory.Place(name: "x", key: .number(key))) }
         #expect(memory.values.count == 4_096)
-        memory.remember(-1, at: DirectionMemory.Place(name: "x", key: 17))
-        #expect(memory.values[DirectionMemory.Place(name: "x", key: 17)] == -1)
-        memory.remember(5, at: DirectionMemory.Place(name: "y", key: nil))
+        memory.remember(-1, at: DirectionMemory.Place(name: "x", key: .number(17)))
+        #expect(memory.values[DirectionMemory.Place(name: "x", key: .number(17))] == -1)
+        memory.remember(5, at: DirectionMemory.Place(name: "y", key: .none))
         memory.lost()
         #expect(memory.values.isEmpty)
+    }
+
+    /// What tells streams apart may be bytes or text; long ones are not remembered.
+    @Test(arguments: [
+        ("bytes, size: 2", 2), ("string, size: 2", 2), ("bytes, size: 256", 256), ("bytes, size: 257", 257),
+    ])
+    func keysMayBeBytes(type: String, size: Int) throws {
+        let yaml = """
+            format: by
+            header: [{ begins: u8 }, { stream: { type: \(type) } }, { size: { type: u8, when: begins == 1 } }]
+            framing:
+              rule: fields
+              body: [{ when: begins == 1, size: size, most: 4 }, { size: last.left, most: 4 }]
+              remembers:
+                - { name: left, by: stream, value: size - body.length, when: begins == 1 }
+                - { name: left, by: stream, value: last.left - body.length, when: begins == 0 }
+            """
+        var framers = try FormatLoader.load(yaml, file: "by.yaml").framers(aligned: true)
+        let (one, other) = ([UInt8](repeating: 0x61, count: size), [UInt8](repeating: 0x62, count: size))
+        let pieces: [[UInt8]] = [
+            [1] + one + [6, 1, 2, 3, 4], [1] + other + [5, 1, 2, 3, 4], [0] + one + [5, 6], [0] + other + [5],
+        ]
+        let (log, scratch, bytes) = (FramedLog(), FramingScratch(), pieces.flatMap { $0 })
+        framers.fromClient.receive(
+            bytes.span.bytes, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: log)
+        framers.fromClient.finish(scratch: scratch, into: log)
+        let remembered = size <= 256 ? pieces.count : 2
+        #expect(log.frames.map(\.length) == pieces.prefix(remembered).map(\.count))
     }
 
     @Test(arguments: [

@@ -6,7 +6,7 @@ import YAML
 ///     body: { fields: [{ topic: { type: string, size: u16 } }, { payload: { type: bytes, size: rest } }] }
 ///
 /// Sizes and conditions may refer to the header's fields. Bytes after the last item are shown as `rest`; a body that ends inside a
-/// list, as it came, too, as `raw`.
+/// list, or that has a number that JSON cannot hold, as it came, too, as `raw`.
 struct FieldsBody: BodyEncoding {
     static let name = "fields"
     static let needsOptions = true
@@ -14,10 +14,10 @@ struct FieldsBody: BodyEncoding {
         "body.fields", "[a structure](#structured-bodies), shown as JSON",
         [
             FormatKey(
-                "of", .shared(StructureKeys.items), "its items; a list in place of the mapping says the same",
-                required: true)
+                "of", .shared(StructureKeys.sequence),
+                "its items; a list or a type's name in place of the mapping says the same", required: true)
         ])
-    static let short: KeyValue? = .shared(StructureKeys.items)
+    static let short: KeyValue? = .shared(StructureKeys.sequence)
 
     /// What a body consists of.
     let structure: Structure
@@ -46,7 +46,7 @@ struct FieldsBody: BodyEncoding {
         if let fault = walk.fault { return .fault(.badBody, fault) }
         if values.isCut { return .fault(.badBody, "the body has more than \(StructureValues.most) values") }
         var fields = values.fields
-        if walk.isBroken, hasRaw, !isWritten(fields, input, context) {
+        if hasRaw, values.isLossy || walk.isBroken && !isWritten(fields, input, context) {
             fields.append(Field(StructuredHead.raw, .bytes(input.copied())))
         }
         var json: [UInt8] = []

@@ -47,6 +47,16 @@ package indirect enum KeyValue: Sendable {
     /// The value, or a list of such values.
     static func oneOrMore(_ value: KeyValue) -> KeyValue { .any([value, .list(value, least: 1)]) }
 
+    /// Whether it is bytes, or a list of them.
+    var isBytes: Bool {
+        switch self {
+        case .bytes: true
+        case .list(let value, _, _): value.isBytes
+        case .any(let values): values.allSatisfy(\.isBytes)
+        default: false
+        }
+    }
+
     /// One of the two sides of a connection.
     static let side = KeyValue.words(["client", "server"])
 }

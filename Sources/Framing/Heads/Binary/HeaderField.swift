@@ -201,6 +201,8 @@ package struct FieldChecksum: Sendable, Hashable {
         case bodyEnd
         /// The field itself.
         case field
+        /// The first byte of another field.
+        case named(String)
     }
 
     package var algorithm: Checksum

@@ -1,0 +1,111 @@
+import Expressions
+import Streams
+import YAML
+
+/// The types that frames may have, where the format names all of them: a word that is none of them is mostly misspelled.
+struct KnownTypes {
+    /// Those of each side; nil: any.
+    private let sides: PerDirection<Names?>
+
+    /// The types of one side's frames, or of both.
+    struct Names {
+        var names: Set<String> = []
+        /// Whether values without a name are types, too: numbers.
+        var hasNumbers = false
+
+        /// Whether frames may have a type.
+        func allows(_ type: String) -> Bool { names.contains(type) || hasNumbers && Double(type) != nil }
+
+        func union(_ other: Names) -> Names {
+            Names(names: names.union(other.names), hasNumbers: hasNumbers || other.hasNumbers)
+        }
+
+        /// What is wrong with a type that no frame has; nil if some may have it.
+        func complaint(about type: String) -> String? {
+            if names.isEmpty || allows(type) { return nil }
+            return "no frame has the type \(type); \(LoadContext.hint(type, names.sorted()))"
+        }
+    }
+
+    /// The types of a format's sides; nil if either could not be read.
+    init?(client: DirectionFormat?, server: DirectionFormat?) {
+        guard let client, let server else { return nil }
+        sides = PerDirection(fromClient: client.knownTypes, fromServer: server.knownTypes)
+    }
+
+    /// The types of the frames of both sides.
+    private var all: Names? {
+        sides.fromClient.flatMap { client in sides.fromServer.map { client.union($0) } }
+    }
+
+    /// Warns of types that no frame has, under `byType` of the bodies of the file and of its sides.
+    func check(_ top: YAMLMap) {
+        let bodies =
+            [(top.node, all), (top.node.member("client"), sides.fromClient)]
+            + [(top.node.member("server"), sides.fromServer)]
+        for (section, names) in bodies {
+            for (key, _) in section?.member("body")?.member("byType")?.mapping ?? [:] {
+                guard let names, let complaint = key.string.flatMap({ names.complaint(about: $0) }) else { continue }
+                top.context.warn("body.byType: \(complaint)", at: key)
+            }
+        }
+    }
+
+    /// Warns of types that no frame has, in a condition.
+    func check(_ condition: Expression, at node: Node?, _ context: LoadContext) {
+        guard let all else { return }
+        for type in condition.texts(comparedWith: ["type"]) {
+            if let complaint = all.complaint(about: type) { context.warn(complaint, at: node) }
+        }
+    }
+}
+
+extension DirectionFormat {
+    /// The types of its frames; nil if they may have any.
+    fileprivate var knownTypes: KnownTypes.Names? {
+        let ofLayouts = Set(layouts.compactMap(\.name))
+        switch typeName {
+        case .none, .value: return nil
+        case .layout: return KnownTypes.Names(names: ofLayouts)
+        case .field(let field): return types(of: field)
+        case .cases(let cases):
+            var known = KnownTypes.Names()
+            for type in cases {
+                switch type.name {
+                case .text(let name): known.names.insert(name)
+                case .place(.field(let field)):
+                    guard let types = types(of: field) else { return nil }
+                    known = known.union(types)
+                case .place: return nil
+                }
+            }
+            return known
+        }
+    }
+
+    /// The types that a field gives frames, and those of the kinds that do not have it.
+    private func types(of field: String) -> KnownTypes.Names? {
+        var known = KnownTypes.Names(names: Set(layouts.compactMap(\.name)))
+        for layout in layouts {
+            if layout.head != nil, layout.head as? BinaryHead == nil, layout.head as? StructuredHead == nil {
+                return nil
+            }
+            let fields =
+                ((layout.head as? BinaryHead)?.fields ?? [])
+                + ((layout.head as? StructuredHead)?.structure.fields ?? [])
+                + (layout.trailer?.fields ?? [])
+            let own = fields.first { $0.name == field }
+            let bits = fields.lazy.flatMap(\.bits).first { $0.name == field }
+            switch own?.kind {
+            case .unsigned, .signed, .varint: break
+            case nil where bits != nil: break
+            // Kinds without it have their names; anything else, such as text, may have any value.
+            case nil where layout.head as? StructuredHead == nil: continue
+            default: return nil
+            }
+            known.names.formUnion((own?.names ?? bits?.names ?? [:]).values)
+            known.hasNumbers = true
+        }
+        return known
+    }
+}
