@@ -1,3 +1,4 @@
+import Framing
 import Pipeline
 import Streams
 import TestSupport

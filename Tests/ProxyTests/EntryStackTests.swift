@@ -112,7 +112,7 @@ import Testing
     @Test func mappedAddressesAreShownAsIPv4() {
         var connection = EntryConnection(client: Self.client, reached: Self.reached)
         connection.unread = ByteBuffer(bytes: Array("PROXY TCP6 ::ffff:1.2.3.4 ::ffff:1.2.3.5 1000 2000\r\n".utf8))
-        var layer = ReceivedHeaderLayer()
+        let layer = ReceivedHeaderLayer()
         #expect(layer.take(.bytes, of: &connection) == [.done])
         #expect(connection.client == Endpoint(IPAddress(v4: 0x0102_0304), 1_000))
         #expect(connection.reached == Endpoint(IPAddress(v4: 0x0102_0305), 2_000))

@@ -19,6 +19,8 @@ package final class PacketRecorder {
     package let frames = FrameNames()
     /// What is known about the TLS of connections, for the comment of their next packet.
     private var annotations: [ConnectionLeg: String] = [:]
+    /// The secrets of open connections, as lines of a key log.
+    private var secrets: [ConnectionLeg: [UInt8]] = [:]
     /// How many chunks were dropped since the previous packet.
     private var dropped = 0
 
@@ -34,7 +36,11 @@ package final class PacketRecorder {
         }
         record?.dropped(0)
         self.journal = journal
+        // A file may be read without those before it.
+        record?.openSecrets = { [weak self] in self?.openSecrets ?? [] }
     }
+
+    private var openSecrets: [UInt8] { secrets.keys.sorted().flatMap { secrets[$0] ?? [] } }
 
     /// The number of the next packet, from 1, as a reader of all files counts them; 0 if there is no file.
     var nextPacket: Int { record.map { $0.packetCount + 1 } ?? 0 }
@@ -137,6 +143,7 @@ package final class PacketRecorder {
     func closed(_ connection: ConnectionLeg) {
         if connections.removeValue(forKey: connection) != nil { ends.closed(connection.number) }
         annotations[connection] = nil
+        secrets[connection] = nil
         openCount = connections.count
     }
 
@@ -152,8 +159,14 @@ package final class PacketRecorder {
         }
     }
 
-    /// Secrets of TLS connections became known.
-    func learned(_ lines: [UInt8]) { record?.append(secrets: lines.span.bytes) }
+    /// Secrets of a TLS connection became known.
+    ///
+    /// - Parameter connection: nil if it is not recorded.
+    func learned(_ lines: [UInt8], of connection: ConnectionLeg?) {
+        record?.append(secrets: lines.span.bytes)
+        guard let connection, connections[connection] != nil else { return }
+        secrets[connection, default: []] += lines
+    }
 
     /// Lets time pass: the next file may be due.
     func advance(to time: Timestamp) {

@@ -36,7 +36,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
-        try records.check(output, [("--key-log", tls.keyLog), ("--write-tls", tls.writeTLS)])
+        try records.check(output, ciphertext: tls.writeTLS, [("--key-log", tls.keyLog)])
         if rules.seed != nil, !rules.isGiven, listeners.control == nil {
             throw ValidationError("--seed needs --rule, --rules or --control")
         }
@@ -103,7 +103,9 @@ struct ProxyCommand: ParsableCommand {
         let ciphertext: CiphertextRecord?
         do {
             recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
-            ciphertext = try sealed.map { try CiphertextRecord($0.path, from: $0.queue, start: request.start) }
+            ciphertext = try sealed.map {
+                try CiphertextRecord($0.path, as: records, from: $0.queue, start: request.start)
+            }
         } catch {
             // Or the files of Unix sockets would stay.
             try? proxy.shutDown()
