@@ -127,7 +127,9 @@ struct ProxyCommand: ParsableCommand {
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
-        let api = FrametapAPI(proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits) {
+        let api = FrametapAPI(
+            proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits, tool: Frametap.tool
+        ) {
             try FormatOptions.format($0)
         }
         let control = try control(of: proxy, api, seed: seed)
