@@ -65,8 +65,7 @@ package struct ControlAPI: Sendable {
     /// Answers a request that is not refused.
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         if Self.isOwn(request) {
-            let isJSON = request.headers.first(name: "content-type")?.hasPrefix("application/json") ?? false
-            if !request.body.isEmpty, !isJSON {
+            if !request.body.isEmpty, !Self.isJSON(request.headers.first(name: "content-type")) {
                 return ToxiproxyAPI.response(
                     HTTPFault(.unsupportedMediaType, "expected the header Content-Type: application/json"))
             }
@@ -74,6 +73,12 @@ package struct ControlAPI: Sendable {
         }
         if let response = await toxiproxy.answer(request) { return response }
         return HTTPResponse(.notFound, text: "404 page not found\n")
+    }
+
+    /// Whether a content type is JSON's: in any case, with any parameters (RFC 9110 section 8.3.1).
+    static func isJSON(_ contentType: String?) -> Bool {
+        let type = (contentType ?? "").prefix { $0 != ";" }
+        return type.split(separator: " ").joined().lowercased() == "application/json"
     }
 
     /// Whether a request shows the token; the scheme's name may have any case (RFC 9110 section 11.1). The comparison takes equally

@@ -168,7 +168,7 @@ final class ProxyContext: Sendable {
         case .unix(let path): return endpoint(ofUnixServer: path)
         case .tcp(let place):
             let literal = try? SocketAddress(ipAddress: place.host, port: place.port)
-            if let address = address ?? literal { return Endpoint(address) }
+            if let address = address ?? literal { return Endpoint(address).unmapped }
             return Endpoint(IPAddress(v4: 0), UInt16(truncatingIfNeeded: place.port))
         }
     }

@@ -168,6 +168,13 @@ package final class ProxyServer: Sendable {
         }
     }
 
+    /// Returns when everything that has been relayed so far is recorded, and in the trace and the capture.
+    package func waitForRecorder() async {
+        await withCheckedContinuation { continuation in
+            context.queue.whenRecorded { continuation.resume() }
+        }
+    }
+
     /// No client may be connected to an address of this program's own, whatever notation it uses: SOCKS and transparent listeners
     /// refuse it.
     package func protect(_ place: HostPort) {

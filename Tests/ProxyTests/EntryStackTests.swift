@@ -108,6 +108,16 @@ import Testing
         }
     }
 
+    /// A capture has IPv4-mapped addresses as IPv4, and so has the trace.
+    @Test func mappedAddressesAreShownAsIPv4() {
+        var connection = EntryConnection(client: Self.client, reached: Self.reached)
+        connection.unread = ByteBuffer(bytes: Array("PROXY TCP6 ::ffff:1.2.3.4 ::ffff:1.2.3.5 1000 2000\r\n".utf8))
+        let layer = ReceivedHeaderLayer()
+        #expect(layer.take(.bytes, of: &connection) == [.done])
+        #expect(connection.client == Endpoint(IPAddress(v4: 0x0102_0304), 1_000))
+        #expect(connection.reached == Endpoint(IPAddress(v4: 0x0102_0305), 2_000))
+    }
+
     @Test func whoDoesNotGoOnIsSentAway() {
         let fault = EntryFault("the client did not say who it is or where it goes within 3000 ms")
         for count in 0..<(Self.header + Self.request).count {

@@ -24,6 +24,7 @@ import Testing
         ([4, 0x20, 1, 0xd, 0xb8] + [UInt8](repeating: 0, count: 11) + [9], "2001:db8::9"),
         ([3, 11] + Array("chat.exampl".utf8), "chat.exampl"),
         ([3, 255] + [UInt8](repeating: 0x61, count: 255), String(repeating: "a", count: 255)),
+        ([3, 5] + Array("[::1]".utf8), "::1"), ([3, 5] + Array("[::g]".utf8), "[::g]"),
     ]
 
     @Test(arguments: [1, 2, 3, 7, 600]) func aRequestIsTakenHoweverItIsCut(_ size: Int) {
@@ -42,7 +43,13 @@ import Testing
             ([4], nil, "the client speaks SOCKS 4, not 5"),
             ([5, 1, 2], [5, 0xff], "the SOCKS client insists on authentication, and there is none here"),
             ([5, 0], [5, 0xff], "the SOCKS client insists on authentication, and there is none here"),
-            ([5, 1, 0, 71], nil, "the client speaks SOCKS 71, not 5"),
+            (
+                Array("CONNECT a:1 HTTP/1.1".utf8.prefix(1)), nil,
+                "the client speaks HTTP, not SOCKS 5: set its proxy as socks5h://, not as http://"
+            ),
+            ([0x16], nil, "the client speaks TLS, not SOCKS 5"),
+            ([0x67], nil, "the client does not speak SOCKS 5: its first byte is 103"),
+            ([5, 1, 0, 71], nil, "the client does not speak SOCKS 5: its request begins with 71, not 5"),
             (
                 [5, 1, 0, 5, 1, 0, 9], [5, 8, 0, 1, 0, 0, 0, 0, 0, 0], "the SOCKS client asked for an address of type 9"
             ),

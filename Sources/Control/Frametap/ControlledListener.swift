@@ -20,6 +20,8 @@ package final class ControlledListener: Sendable {
         var listener: ManagedListener?
         /// The connections that it has had.
         var connections = ConnectionNumbers()
+        /// Whether it is closed, and everything that passed is recorded.
+        var isOver = false
     }
 
     let name: String
@@ -114,6 +116,16 @@ package final class ControlledListener: Sendable {
     }
 
     func close() async throws { try await state.withLock { $0.listener }?.close() }
+
+    /// Returns when its clients are gone, after it was closed, and everything that passed is recorded: then it is over.
+    func waitForEnd(of proxy: ProxyServer) async {
+        await state.withLock { $0.listener }?.waitForClients()
+        await proxy.waitForRecorder()
+        state.withLock { $0.isOver = true }
+    }
+
+    /// Whether it is closed, and nothing of its connections is still to be recorded.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Sends a frame into an open connection.
     ///

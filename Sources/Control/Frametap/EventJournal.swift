@@ -103,6 +103,15 @@ package final class EventJournal: Sendable {
         for reader in waiting { reader.resume() }
     }
 
+    /// Readers check again what they wait for.
+    func wake() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for reader in waiting { reader.resume() }
+    }
+
     /// Whether no more events follow.
     var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -123,8 +132,11 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Returns when there is an event with this number, or a later one; or none will follow; or the task is cancelled.
-    func wait(for number: Int) async {
+    /// Returns when there is an event with this number, or a later one; or none will follow; or the task is cancelled; or `wake` is
+    /// called.
+    ///
+    /// - Parameter isDone: whether there is nothing to wait for. What changes it calls `wake` afterwards.
+    func wait(for number: Int, unless isDone: @escaping @Sendable () -> Bool = { false }) async {
         let key = state.withLock { state in
             state.nextWaiting += 1
             return state.nextWaiting
@@ -132,7 +144,9 @@ package final class EventJournal: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isThere = state.withLock { state in
-                    if state.first + state.events.count > number || state.isOver || Task.isCancelled { return true }
+                    if state.first + state.events.count > number || state.isOver || Task.isCancelled || isDone() {
+                        return true
+                    }
                     state.waiting[key] = continuation
                     return false
                 }

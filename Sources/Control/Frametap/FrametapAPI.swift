@@ -13,6 +13,7 @@ package actor FrametapAPI {
     private let packets: PacketJournal
     private let seed: UInt64
     private let limits: StageChain.Limits
+    private let tool: String
     private let formatNamed: @Sendable (String) throws -> Format
     private var listeners: [String: ControlledListener] = [:]
     private var made = 0
@@ -29,19 +30,23 @@ package actor FrametapAPI {
     ///   - packets: the same as packets.
     ///   - seed: decides what happens by chance.
     ///   - limits: how much the rules of a listener hold, and for how long.
+    ///   - tool: this program and its version, for traces and captures.
     ///   - formatNamed: the format of a name, or of a file.
     package init(
         _ server: ProxyServer, _ journal: EventJournal, _ packets: PacketJournal, seed: UInt64,
-        limits: StageChain.Limits, formatNamed: @escaping @Sendable (String) throws -> Format
+        limits: StageChain.Limits, tool: String, formatNamed: @escaping @Sendable (String) throws -> Format
     ) {
-        (self.server, self.journal, self.packets) = (server, journal, packets)
+        (self.server, self.journal, self.packets, self.tool) = (server, journal, packets, tool)
         (self.seed, self.limits, self.formatNamed) = (seed, limits, formatNamed)
     }
 
     /// Answers a request, whose path begins after `/api/v1`.
     /// Requests that change something wait for one another.
     package func answer(_ request: HTTPRequest, _ path: [String]) async -> HTTPResponse {
-        await changes.perform(request) { await self.perform($0, path) }
+        var request = request
+        // The same, without the body.
+        if request.method == .HEAD { request.method = .GET }
+        return await changes.perform(request) { await self.perform($0, path) }
             ?? HTTPResponse(.notFound, text: "404 page not found\n")
     }
 
@@ -61,6 +66,11 @@ package actor FrametapAPI {
     }
 
     private func route(_ request: HTTPRequest, _ path: [String]) async throws -> HTTPResponse {
+        guard let resource = APIResource.at(path) else {
+            throw HTTPFault(.notFound, "there is no /api/v1/\(path.joined(separator: "/"))")
+        }
+        if let refusal = resource.refusal(of: request.method) { return refusal }
+        try resource.check(request)
         switch (request.method, path.count, path.first, path.count > 2 ? path[2] : nil) {
         case (.GET, 1, "openapi.json", nil):
             return HTTPResponse(.ok, text: OpenAPI.document, contentType: "application/json")
@@ -73,7 +83,7 @@ package actor FrametapAPI {
             let known = try listener(path[1])
             if known.isGiven { throw HTTPFault(.conflict, "the listener \(known.name) is the command line's") }
             listeners[known.name] = nil
-            try await known.close()
+            try await close(known)
             return HTTPResponse(.noContent, text: "")
         case (.PUT, 3, "listeners", "rules"):
             let known = try listener(path[1])
@@ -83,7 +93,7 @@ package actor FrametapAPI {
             let known = try listener(path[1])
             try await known.setBreakpoints(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
-        case (.POST, 5, "listeners", "connections") where ["frames", "decide"].contains(path[4]):
+        case (.POST, 5, "listeners", "connections"):
             let known = try listener(path[1])
             guard let connection = Int(path[3]) else {
                 throw HTTPFault(.badRequest, "\(path[3]) is no connection; expected a number")
@@ -98,8 +108,7 @@ package actor FrametapAPI {
         case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
         case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))
         case (.GET, 3, "listeners", "capture"): return capture(of: try listener(path[1]))
-        default:
-            throw HTTPFault(.notFound, "there is no \(request.method.rawValue) /api/v1/\(path.joined(separator: "/"))")
+        default: throw HTTPFault(.notFound, "there is no /api/v1/\(path.joined(separator: "/"))")
         }
     }
 
@@ -166,10 +175,22 @@ package actor FrametapAPI {
         }
         // Deleted while it was being opened.
         if listeners[name] !== opened {
-            try await opened.close()
+            try await close(opened)
             throw HTTPFault(.conflict, "the listener \(name) was deleted while it was being opened")
         }
         return opened
+    }
+
+    /// Closes a listener. Who waits for its events learns that once all of them are recorded.
+    private func close(_ listener: ControlledListener) async throws {
+        defer {
+            let (server, journal) = (server, journal)
+            Task {
+                await listener.waitForEnd(of: server)
+                journal.wake()
+            }
+        }
+        try await listener.close()
     }
 
     private static func seed(_ json: JSONValue?) throws(HTTPFault) -> UInt64? {
@@ -182,10 +203,13 @@ package actor FrametapAPI {
 
     // MARK: Events
 
-    private static func number(_ request: HTTPRequest, _ key: String, _ otherwise: Int) throws(HTTPFault) -> Int {
+    private static func number(
+        _ request: HTTPRequest, _ key: String, _ otherwise: Int, in range: ClosedRange<Int> = 0...Int.max
+    ) throws(HTTPFault) -> Int {
         guard let text = request.query[key] else { return otherwise }
-        guard let number = Int(text), number >= 0 else {
-            throw HTTPFault(.badRequest, "\(key) is \(text); expected a whole number from 0 on")
+        guard let number = Int(text), range.contains(number) else {
+            let limits = "\(range.lowerBound) \(range.upperBound == .max ? "on" : "to \(range.upperBound)")"
+            throw HTTPFault(.badRequest, "\(key) is \(text); expected a whole number from \(limits)")
         }
         return number
     }
@@ -230,7 +254,7 @@ package actor FrametapAPI {
     ) throws(HTTPFault) -> @Sendable (TraceEvent) -> Bool {
         let condition = try condition(request)
         let leg = try leg(request)
-        let only = request.query["connection"] == nil ? nil : try number(request, "connection", 0)
+        let only = request.query["connection"] == nil ? nil : try number(request, "connection", 1, in: 1...Int.max)
         return { event in
             guard let connection = event.connection, only ?? connection == connection, listener.has(connection) else {
                 return false
@@ -245,24 +269,24 @@ package actor FrametapAPI {
     private func events(of listener: ControlledListener, _ request: HTTPRequest) throws -> HTTPResponse {
         let after = try Self.number(request, "after", 0)
         let isWanted = try Self.selection(of: listener, request)
+        let limit = try Self.number(request, "limit", 1_000, in: 0...Self.mostEvents)
         switch request.query["follow"] {
         case nil, "false": break
-        case "true": return follow(from: after, isWanted)
+        case "true": return follow(listener, from: after, isWanted)
         case let text?: throw HTTPFault(.badRequest, "follow is \(text); expected true or false")
         }
-        let limit = min(try Self.number(request, "limit", 1_000), Self.mostEvents)
         return Self.response(journal.page(from: after, atMost: limit, isWanted))
     }
 
-    /// Events as they come, a line each, until the client closes the connection or the proxy ends.
+    /// Events as they come, a line each, until the client closes the connection, or the listener or the proxy has ended.
     private nonisolated func follow(
-        from start: Int, _ isWanted: @escaping @Sendable (TraceEvent) -> Bool
+        _ listener: ControlledListener, from start: Int, _ isWanted: @escaping @Sendable (TraceEvent) -> Bool
     ) -> HTTPResponse {
         HTTPResponse(contentType: "application/x-ndjson") { [journal] write in
             var cursor = start
             while !Task.isCancelled {
                 // Asked before, so that the last events are not missed.
-                let isOver = journal.isOver
+                let isOver = journal.isOver || listener.isOver
                 let page = journal.page(from: cursor, atMost: 1_000, isWanted)
                 cursor = page.next
                 var lines: [UInt8] = []
@@ -271,7 +295,7 @@ package actor FrametapAPI {
                 if !lines.isEmpty { try await write(lines) }
                 if page.events.count == 1_000 { continue }
                 if isOver { return }
-                await journal.wait(for: cursor)
+                await journal.wait(for: cursor) { listener.isOver }
             }
         }
     }
@@ -292,9 +316,17 @@ package actor FrametapAPI {
         var cursor = try Self.number(request, "after", 0)
         let isWanted = try Self.selection(of: listener, request)
         while true {
+            // Asked before, so that the last frames are not missed.
+            let isOver = listener.isOver
             let page = journal.page(from: cursor, atMost: 1, isWanted)
             if !page.events.isEmpty { return Self.response(page) }
             cursor = page.next
+            if isOver {
+                throw HTTPFault(
+                    .notFound,
+                    "the listener \(listener.name) was deleted, without a frame for which \(request.query["when"] ?? "")"
+                )
+            }
             guard ContinuousClock.now < deadline, !journal.isOver else {
                 throw HTTPFault(
                     .requestTimeout,
@@ -302,7 +334,7 @@ package actor FrametapAPI {
             }
             let (journal, next) = (journal, cursor)
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await journal.wait(for: next) }
+                group.addTask { await journal.wait(for: next) { listener.isOver } }
                 group.addTask { try? await Task.sleep(until: deadline) }
                 await group.next()
                 group.cancelAll()
@@ -314,7 +346,7 @@ package actor FrametapAPI {
     private func trace(of listener: ControlledListener) -> HTTPResponse {
         let output = MemoryOutput()
         let writer = NDJSONWriter(to: output)
-        writer.write(.trace(TraceStart(version: NDJSONWriter.version, source: listener.name, tool: "frametap")))
+        writer.write(.trace(TraceStart(version: NDJSONWriter.version, source: listener.name, tool: tool)))
         let page = journal.page(from: 0, atMost: .max) { event in
             event.connection.map { listener.has($0) } ?? false
         }
@@ -325,7 +357,7 @@ package actor FrametapAPI {
 
     /// The packets of a listener's connections, as pcapng.
     private func capture(of listener: ControlledListener) -> HTTPResponse {
-        let (bytes, isComplete) = packets.capture(tool: "frametap", of: listener.connections)
+        let (bytes, isComplete) = packets.capture(tool: tool, of: listener.connections)
         var response = HTTPResponse(.ok, bytes: bytes, contentType: "application/x-pcapng")
         if !isComplete { response.headers.append(("X-Frametap-Incomplete", "the oldest packets were evicted")) }
         return response

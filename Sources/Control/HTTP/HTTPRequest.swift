@@ -7,8 +7,10 @@ package struct HTTPRequest: Sendable {
     package var method: HTTPMethod
     /// The path's parts, without escapes.
     package var path: [String]
-    /// The values after the path, by name.
+    /// The values after the path, by name; of a name that is there more than once, the last one.
     package var query: [String: String]
+    /// The names that are there more than once.
+    package var repeated: [String] = []
     /// The headers.
     package var headers: HTTPHeaders
     /// The body.
@@ -17,7 +19,13 @@ package struct HTTPRequest: Sendable {
     /// - Returns: nil if the target is not one.
     package init?(_ head: HTTPRequestHead, body: [UInt8]) {
         (method, headers, self.body) = (head.method, head.headers, body)
-        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var target = head.uri[...]
+        if let (authority, rest) = Self.absolute(target) {
+            // It takes the place of the header's (RFC 9112 section 3.2.2).
+            headers.replaceOrAdd(name: "host", value: authority)
+            target = rest
+        }
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
         for part in parts[0].split(separator: "/") {
             guard let text = Self.unescaped(part) else { return nil }
@@ -30,8 +38,17 @@ package struct HTTPRequest: Sendable {
             guard let name = sides.first.flatMap({ Self.unescaped($0[...]) }),
                 let value = Self.unescaped((sides.count > 1 ? sides[1] : "")[...])
             else { return nil }
-            query[name] = value
+            if query.updateValue(value, forKey: name) != nil { repeated.append(name) }
         }
+    }
+
+    /// The authority of a target that is a whole URL, and what follows it; nil if it is none.
+    private static func absolute(_ target: Substring) -> (authority: String, rest: Substring)? {
+        let scheme = "http://"
+        guard target.prefix(scheme.count).lowercased() == scheme else { return nil }
+        let place = target.dropFirst(scheme.count)
+        let end = place.firstIndex { $0 == "/" || $0 == "?" } ?? place.endIndex
+        return (String(place[..<end]), place[end...])
     }
 
     /// A text whose bytes may be written as `%` and two hex digits (RFC 3986 section 2.1).

@@ -79,7 +79,13 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
         if let response = refusal(request) { return refuse(response, head, context) }
         let length = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
-        if length > Self.largest { refuse(Self.tooLarge, head, context) }
+        if length > Self.largest { return refuse(Self.tooLarge, head, context) }
+        // The client waits for that before it sends the body (RFC 9110 section 10.1.1).
+        guard (head.version.major, head.version.minor) >= (1, 1),
+            head.headers[canonicalForm: "expect"].contains(where: { $0.lowercased() == "100-continue" })
+        else { return }
+        context.writeAndFlush(
+            wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
     }
 
     private func refuse(_ response: HTTPResponse, _ head: HTTPRequestHead, _ context: ChannelHandlerContext) {

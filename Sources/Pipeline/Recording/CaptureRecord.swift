@@ -27,6 +27,9 @@ package final class CaptureRecord {
     /// The system's counters since the start, if it has them: packets received, and packets lost.
     package var counts: (received: Int, dropped: Int)?
 
+    /// The secrets of TLS connections that are open, as lines of an NSS key log: a file that continues a capture has them again.
+    package var openSecrets: () -> [UInt8] = { [] }
+
     /// The part of `counts` that earlier files already report.
     private var counted = (received: 0, dropped: 0)
     /// The interfaces of this file that a leg's packets are on, each with its number and its packets.
@@ -137,6 +140,8 @@ package final class CaptureRecord {
         }
         let open = openConnections.map { ", in which \($0) connections were open" } ?? ""
         begin(comment: "file \(files) of a recording\(open)")
+        let secrets = openSecrets()
+        if !secrets.isEmpty { append(secrets: secrets.span.bytes) }
     }
 
     private func begin(comment: String?) {

@@ -141,6 +141,11 @@ package final class ManagedListener: Sendable {
         resetOpen()
     }
 
+    /// Returns when no client is connected any more.
+    package func waitForClients() async {
+        while let channel = state.withLock({ $0.channels.values.first }) { try? await channel.closeFuture.get() }
+    }
+
     /// Resets the open connections: on their event loops, soon.
     func resetOpen() {
         for channel in state.withLock({ Array($0.channels.values) }) { Self.end(channel) }

@@ -12,7 +12,9 @@ struct ReceivedHeaderLayer: EntryLayer {
                 guard let (header, byteCount) = try connection.unread.proxyHeader() else { return [] }
                 connection.unread.moveReaderIndex(forwardBy: byteCount)
                 if case .named(let client, let server) = header.origin {
-                    (connection.client, connection.reached, connection.isUnixClient) = (client, server, false)
+                    // As all addresses: a capture has an IPv4-mapped one as IPv4.
+                    (connection.client, connection.reached) = (client.unmapped, server.unmapped)
+                    connection.isUnixClient = false
                 }
                 return [.done]
             } catch {

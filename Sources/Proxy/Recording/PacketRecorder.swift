@@ -11,12 +11,16 @@ package final class PacketRecorder {
     private let record: CaptureRecord?
     private let journal: PacketJournal?
     private var connections: [ConnectionLeg: SyntheticConnection] = [:]
+    /// Their ends in the capture.
+    private var ends = DistinctEnds()
     /// Their number: handling an event of one connection must not iterate over all of them.
     private var openCount = 0
     /// The frames of the chunk that is being decoded: among the decoder's sinks.
     package let frames = FrameNames()
     /// What is known about the TLS of connections, for the comment of their next packet.
     private var annotations: [ConnectionLeg: String] = [:]
+    /// The secrets of open connections, as lines of a key log.
+    private var secrets: [ConnectionLeg: [UInt8]] = [:]
     /// How many chunks were dropped since the previous packet.
     private var dropped = 0
 
@@ -32,28 +36,44 @@ package final class PacketRecorder {
         }
         record?.dropped(0)
         self.journal = journal
+        // A file may be read without those before it.
+        record?.openSecrets = { [weak self] in self?.openSecrets ?? [] }
     }
+
+    private var openSecrets: [UInt8] { secrets.keys.sorted().flatMap { secrets[$0] ?? [] } }
 
     /// The number of the next packet, from 1, as a reader of all files counts them; 0 if there is no file.
     var nextPacket: Int { record.map { $0.packetCount + 1 } ?? 0 }
 
     /// A connection opened.
     func opened(_ opening: Opening) {
-        var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        let leg = opening.connectionLeg
-        connection.connecting { packet($0, $1, of: leg, at: opening.time, isFirst: true) }
-        connection.open { packet($0, $1, of: leg, at: opening.time) }
+        var connection = begin(opening)
+        connection.open { packet($0, $1, of: opening.connectionLeg, at: opening.time) }
         connections[opening.connectionLeg] = connection
         openCount = connections.count
     }
 
     /// A client requested a connection, but it was not relayed.
     func refused(_ opening: Opening, _ reason: CloseReason, by side: Direction, detail: String) {
-        var connection = SyntheticConnection(number: opening.number, client: opening.client, server: opening.server)
-        connection.connecting { packet($0, $1, of: opening.connectionLeg, at: opening.time, isFirst: true) }
+        var connection = begin(opening)
         // A reader would take it for a server that could not be reached.
         let mark = reason == .connectFailed ? "" : Self.mark(ClosedAnnotation(reason: reason, by: side).text) + "\n"
         connection.refused { packet($0, $1, of: opening.connectionLeg, at: opening.time, comment: mark + detail) }
+        ends.closed(opening.number)
+    }
+
+    /// The first packet of a connection. It says if the client is not shown as it is.
+    private func begin(_ opening: Opening) -> SyntheticConnection {
+        let client = ends.client(of: opening)
+        let note =
+            client == opening.client
+            ? nil
+            : "the client is \(opening.client): an open connection has the same ends, so this one has another port"
+        var connection = SyntheticConnection(number: opening.number, client: client, server: opening.server)
+        connection.connecting {
+            packet($0, $1, of: opening.connectionLeg, at: opening.time, comment: note, isFirst: true)
+        }
+        return connection
     }
 
     /// A chunk was relayed and decoded.
@@ -121,8 +141,9 @@ package final class PacketRecorder {
 
     /// A connection is over.
     func closed(_ connection: ConnectionLeg) {
-        connections[connection] = nil
+        if connections.removeValue(forKey: connection) != nil { ends.closed(connection.number) }
         annotations[connection] = nil
+        secrets[connection] = nil
         openCount = connections.count
     }
 
@@ -138,8 +159,14 @@ package final class PacketRecorder {
         }
     }
 
-    /// Secrets of TLS connections became known.
-    func learned(_ lines: [UInt8]) { record?.append(secrets: lines.span.bytes) }
+    /// Secrets of a TLS connection became known.
+    ///
+    /// - Parameter connection: nil if it is not recorded.
+    func learned(_ lines: [UInt8], of connection: ConnectionLeg?) {
+        record?.append(secrets: lines.span.bytes)
+        guard let connection, connections[connection] != nil else { return }
+        secrets[connection, default: []] += lines
+    }
 
     /// Lets time pass: the next file may be due.
     func advance(to time: Timestamp) {
@@ -174,7 +201,7 @@ package final class PacketRecorder {
         comment: String? = nil, isFirst: Bool = false
     ) {
         append(
-            bytes, of: connection, at: time, comment: kind == .data || kind == .end ? comment : nil,
+            bytes, of: connection, at: time, comment: kind == .acknowledgment ? nil : comment,
             droppedPackets: dropped > 0 ? UInt64(dropped) : nil, isFirst: isFirst)
         dropped = 0
     }

@@ -70,6 +70,7 @@ package final class Recorder {
         decoder.advance(to: batch.time)
         packets?.advance(to: batch.time)
         if batch.isLast { finish(at: batch.time) } else { flush() }
+        for report in batch.awaited { report() }
         return !batch.isLast
     }
 
@@ -123,7 +124,7 @@ package final class Recorder {
             decoder.advance(to: time)
             packets?.ended(connection, reason, by: side, at: time)
             close(connection, Closing(reason: reason, by: side, time: time))
-        case .learned(let lines): packets?.learned(lines)
+        case .learned(let lines, let connection): packets?.learned(lines, of: connection)
         case .unrecorded(let connections, let loss):
             decoder.unrecorded(connections, byteCount: loss.bytes)
             packets?.unrecorded(connections, loss)

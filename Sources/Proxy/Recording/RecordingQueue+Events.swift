@@ -16,8 +16,8 @@ extension RecordingQueue {
         /// The proxy ended it.
         case ended(connection: ConnectionLeg, CloseReason, by: Direction?, Timestamp)
         indirect case refused(Opening, reason: CloseReason, by: Direction, detail: String)
-        /// Secrets of TLS connections, as lines of a key log.
-        case learned([UInt8])
+        /// Secrets of a TLS connection, as lines of a key log.
+        case learned([UInt8], connection: ConnectionLeg?)
         /// This many connections opened and closed without being recorded, and the bytes relayed on them.
         case unrecorded(connections: Int, Loss)
     }
@@ -65,6 +65,8 @@ extension RecordingQueue {
         var events: [Event] = []
         /// Those of the events `copied`.
         var bytes: [UInt8] = []
+        /// Who waits for these events to be recorded.
+        var awaited: [@Sendable () -> Void] = []
         var time = Timestamp(nanoseconds: 0)
         var isLast = false
 
@@ -72,6 +74,7 @@ extension RecordingQueue {
         mutating func empty() {
             events.removeAll(keepingCapacity: events.capacity <= 16_384)
             bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
+            awaited = []
         }
     }
 }

@@ -53,6 +53,8 @@ package final class RecordingQueue: Sendable {
         }
         var lastTime = Timestamp(nanoseconds: 0)
         var lastConnection = 0
+        /// Who waits for what the queue has to be recorded.
+        var awaited: [@Sendable () -> Void] = []
         var isFinished = false
         var recorderWaits = false
     }
@@ -186,12 +188,12 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// Secrets of TLS connections became known: whatever needs them is recorded later.
-    func learn(_ lines: [UInt8]) {
+    /// Secrets of a TLS connection became known: whatever needs them is recorded later.
+    func learn(_ lines: [UInt8], of connection: Int) {
         add { state, _ in
             // Without them everything that follows is lost; they are few.
             _ = takes(Self.eventCost + lines.count, &state)
-            state.events.append(.learned(lines))
+            state.events.append(.learned(lines, connection: state.connections[connection]?.number))
         }
     }
 
@@ -433,6 +435,16 @@ package final class RecordingQueue: Sendable {
     /// The share of the memory that is in use.
     package var fill: Double { state.withLock { $0.isFull ? 1 : Double($0.cost) / Double(max(limit, 1)) } }
 
+    /// Calls back on the recorder's thread when everything that has been relayed so far is recorded. If the recording has been
+    /// finished, that is at once.
+    func whenRecorded(_ report: @escaping @Sendable () -> Void) {
+        let isFinished = add { state, _ in
+            if !state.isFinished { state.awaited.append(report) }
+            return state.isFinished
+        }
+        if isFinished { report() }
+    }
+
     /// No more events will follow.
     package func finish() {
         add { state, _ in state.isFinished = true }
@@ -444,7 +456,8 @@ package final class RecordingQueue: Sendable {
     func take(until deadline: Timestamp?, into batch: inout Batch) {
         batch.empty()
         let mustWait = state.withLock { state in
-            state.recorderWaits = state.events.isEmpty && !state.isFull && !state.isFinished
+            state.recorderWaits =
+                state.events.isEmpty && !state.isFull && !state.isFinished && state.awaited.isEmpty
             return state.recorderWaits
         }
         if mustWait {
@@ -462,6 +475,7 @@ package final class RecordingQueue: Sendable {
             Self.catchUp(&state, at: time)
             swap(&batch.events, &state.events)
             swap(&batch.bytes, &state.bytes)
+            swap(&batch.awaited, &state.awaited)
             (batch.time, batch.isLast) = (time, state.isFinished)
             state.cost = 0
             state.isFull = false

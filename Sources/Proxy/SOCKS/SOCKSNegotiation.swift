@@ -74,7 +74,20 @@ struct SOCKSNegotiation: Hashable, Sendable {
 
     private mutating func wrongVersion() -> [EntryAction]? {
         guard let version = held.first, version != 5 else { return nil }
-        return over(Self.close("the client speaks SOCKS \(version), not 5"))
+        let reason =
+            switch version {
+            // The request comes after a greeting of SOCKS 5.
+            case _ where state == .request:
+                "the client does not speak SOCKS 5: its request begins with \(version), not 5"
+            case 4: "the client speaks SOCKS 4, not 5"
+            // A method, such as CONNECT or GET (RFC 9112 section 3).
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                "the client speaks HTTP, not SOCKS 5: set its proxy as socks5h://, not as http://"
+            // A handshake's record (RFC 8446 section 5.1).
+            case 0x16: "the client speaks TLS, not SOCKS 5"
+            default: "the client does not speak SOCKS 5: its first byte is \(version)"
+            }
+        return over(Self.close(reason))
     }
 
     private mutating func refuse(_ reply: SOCKSReply, _ reason: String) -> [EntryAction] {
@@ -93,7 +106,10 @@ struct SOCKSNegotiation: Hashable, Sendable {
     /// contain.
     private static func name(_ bytes: ArraySlice<UInt8>) -> String? {
         guard !bytes.isEmpty, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        guard let name = String(validating: bytes, as: UTF8.self) else { return nil }
+        // Some clients put an IPv6 address in brackets, as in a URL, where a name belongs.
+        let bare = name.hasPrefix("[") && name.hasSuffix("]") ? String(name.dropFirst().dropLast()) : name
+        return bare.contains(":") && HostPort(host: bare, port: 0).isLiteral ? bare : name
     }
 
     /// The text form of an address of 4 or 16 bytes.

@@ -16,7 +16,7 @@ final class CiphertextRecording {
         connection = queue.open(client: ends.client, server: ends.server)
     }
 
-    func learned(_ lines: [UInt8]) { queue.learn(lines) }
+    func learned(_ lines: [UInt8]) { queue.learn(lines, of: connection) }
 
     func received(_ buffer: ByteBuffer) { take(buffer, from: proxySends.opposite) }
 

@@ -16,11 +16,12 @@ final class CiphertextRecord {
     /// Creates the file.
     ///
     /// - Parameters:
+    ///   - records: how long a file may become, and how many are kept.
     ///   - queue: where the ciphertext comes from. What does not fit into it is dropped from the file: the relay never waits for it.
     ///   - start: when the record begins.
-    init(_ path: String, from queue: RecordingQueue, start: Timestamp) throws {
+    init(_ path: String, as records: RecordOptions, from queue: RecordingQueue, start: Timestamp) throws {
         self.queue = queue
-        file = try RecordFile(path, of: .blocks, rotation: nil, keep: nil, start: start) { failure in
+        file = try records.captureFile(at: path, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")
         }
         guard let format = try BuiltInFormats.format(named: "chunk", parameters: [:]) else { return }

@@ -36,7 +36,7 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
-        try records.check(output, [("--key-log", tls.keyLog), ("--write-tls", tls.writeTLS)])
+        try records.check(output, ciphertext: tls.writeTLS, [("--key-log", tls.keyLog)])
         if rules.seed != nil, !rules.isGiven, listeners.control == nil {
             throw ValidationError("--seed needs --rule, --rules or --control")
         }
@@ -103,7 +103,9 @@ struct ProxyCommand: ParsableCommand {
         let ciphertext: CiphertextRecord?
         do {
             recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
-            ciphertext = try sealed.map { try CiphertextRecord($0.path, from: $0.queue, start: request.start) }
+            ciphertext = try sealed.map {
+                try CiphertextRecord($0.path, as: records, from: $0.queue, start: request.start)
+            }
         } catch {
             // Or the files of Unix sockets would stay.
             try? proxy.shutDown()
@@ -125,7 +127,9 @@ struct ProxyCommand: ParsableCommand {
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
         let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
-        let api = FrametapAPI(proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits) {
+        let api = FrametapAPI(
+            proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits, tool: Frametap.tool
+        ) {
             try FormatOptions.format($0)
         }
         let control = try control(of: proxy, api, seed: seed)

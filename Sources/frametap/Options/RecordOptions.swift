@@ -25,20 +25,33 @@ struct RecordOptions: ParsableArguments {
     func validate() throws {
         if let keep, keep < 1 { throw ValidationError("--keep is \(keep); expected 1 or more files") }
         if keep != nil, rotate == nil { throw ValidationError("--keep needs --rotate: without it there is one file") }
-        guard rotate != nil else { return }
-        if write == nil, trace == nil { throw ValidationError("--rotate needs --write or --trace") }
-        if [write, trace].contains("-") { throw ValidationError("--rotate needs files, not standard output") }
     }
 
-    /// Rejects writing two outputs to one file.
-    func check(_ output: OutputOptions, _ others: [(option: String, path: String?)] = []) throws {
+    /// Rejects writing two outputs to one file, and series without files.
+    ///
+    /// - Parameter ciphertext: the file of `--write-tls`, which is one of the records, too.
+    func check(
+        _ output: OutputOptions, ciphertext: String? = nil, _ others: [(option: String, path: String?)] = []
+    ) throws {
         let shown = output.form == .none ? nil : output.output ?? (write == "-" || trace == "-" ? "-" : nil)
-        try OutputFiles.check([("--write", write), ("--trace", trace), ("--output", shown)] + others)
+        try OutputFiles.check(
+            [("--write", write), ("--trace", trace), ("--output", shown)] + others + [("--write-tls", ciphertext)])
+        guard rotate != nil else { return }
+        let paths = [write, trace, ciphertext].compactMap { $0 }
+        if paths.isEmpty { throw ValidationError("--rotate needs --write or --trace") }
+        if paths.contains("-") { throw ValidationError("--rotate needs files, not standard output") }
     }
 
     /// Creates the file of the capture, if one is requested.
     func captureFile(start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void) throws -> RecordFile? {
         try write.map { try file($0, of: .blocks, start, whenBroken) }
+    }
+
+    /// Creates a file for another capture.
+    func captureFile(
+        at path: String, start: Timestamp, whenBroken: @escaping (FileOutput.Failure) -> Void
+    ) throws -> RecordFile {
+        try file(path, of: .blocks, start, whenBroken)
     }
 
     /// Creates the file of the trace, if one is requested.

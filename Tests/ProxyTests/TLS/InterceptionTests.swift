@@ -37,6 +37,30 @@ import Testing
         trace.filter { $0.event == "frame" }.map { "\($0["from"] ?? "") \($0.text.split(separator: "\"offset\"")[1])" }
     }
 
+    /// A key log that may not become longer ends with a whole line, and the error says why.
+    @Test func aKeyLogThatIsFullIsNotCutOff() async throws {
+        let keys = files.folder.path("keys")
+        let ends = try await Ends(arguments: ["tls", files.folder.url.path, "1.3"], script: "tls.py")
+        let proxy = try Program(
+            "bash",
+            [
+                "-c", #"ulimit -f 1; exec "$0" "$@""#, try Program.find("frametap").path, "proxy", "--listen",
+                "127.0.0.1:0", "--to", "127.0.0.1:\(ends.server)", "--format", "line", "--as", "none", "--tls",
+                "intercept", "--ca", files.authority, "--key-log", keys,
+            ] + trusting)
+        let port = try await proxy.match(/listening on 127\.0\.0\.1:(\d+)/, inErrors: true)
+        try ends.program.send(port)
+        let seen = try await ends.result()
+        #expect(seen["client got"] == "answer\n", "\(seen)")
+        proxy.signal(SIGTERM)
+        #expect(try await proxy.exitStatus() == 0, "\(proxy.errors)")
+        #expect(proxy.errors.contains("cannot write \(keys): File too large; nothing more"), "\(proxy.errors)")
+        #expect(proxy.errors.contains("\(keys) is not complete: "), "\(proxy.errors)")
+        let text = files.folder.text("keys")
+        #expect(text.hasSuffix("\n") && text.utf8.count > 500, "\(text)")
+        #expect(text.split(separator: "\n").allSatisfy { $0.split(separator: " ").count == 3 }, "\(text)")
+    }
+
     @Test(arguments: ["1.2", "1.3"]) func bothSidesAreDecrypted(version: String) async throws {
         let (keys, capture) = (files.folder.path("keys"), files.folder.path("wire.pcapng"))
         let records = ["--key-log", keys, "--write-tls", capture]
