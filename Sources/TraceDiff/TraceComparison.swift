@@ -158,7 +158,7 @@ package struct TraceComparison {
             difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
         }
         difference.changes = connectionChanges(expected, actual)
-        difference.endsOtherwise = endsOtherwise(expected, actual)
+        difference.ending = uncomparedEnding(expected, actual)
     }
 
     /// The rows in the order of the expected side; added ones are before the row they precede.
@@ -253,19 +253,25 @@ package struct TraceComparison {
             compare("client", expected.client, actual.client)
             compare("server", expected.server, actual.server)
         }
-        if !endsOtherwise(expected, actual) || comparison.aspects.contains(.endings) {
-            compare("closed.reason", expected.closing?.reason, actual.closing?.reason)
-        }
+        let ending = uncomparedEnding(expected, actual)
+        if ending == nil { compare("closed.reason", expected.closing?.reason, actual.closing?.reason) }
+        if ending == .unknown { return changes }
         compare("closed.by", expected.closing?.by?.sender, actual.closing?.by?.sender)
         return changes
     }
 }
 
 extension TraceComparison {
-    /// Whether one side ended with FIN, the other with a reset.
-    private func endsOtherwise(_ expected: RecordedConnection, _ actual: RecordedConnection) -> Bool {
-        let reasons = [expected.closing?.reason, actual.closing?.reason]
-        return reasons == ["fin", "reset"] || reasons == ["reset", "fin"]
+    /// How the ends differ, if that is chance and not compared on request.
+    private func uncomparedEnding(
+        _ expected: RecordedConnection, _ actual: RecordedConnection
+    ) -> UncomparedEnding? {
+        guard !comparison.aspects.contains(.endings), let old = expected.closing?.reason,
+            let new = actual.closing?.reason, old != new
+        else { return nil }
+        let reasons = [CloseReason(rawValue: old), CloseReason(rawValue: new)]
+        if reasons.contains(.endOfInput) { return .unknown }
+        return reasons == [.fin, .reset] || reasons == [.reset, .fin] ? .finOrReset : nil
     }
 
     /// Whether a property of connections is ignored, such as `closed.by`.

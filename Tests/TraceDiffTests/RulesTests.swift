@@ -181,6 +181,33 @@ import TraceDiff
         #expect(!compared(old, new, TraceRules()).isEmpty, "that is another end")
     }
 
+    /// A recording may stop before the connection's end has come, on either side.
+    @Test func anEndThatWasNotRecordedIsUnknownUnlessAskedFor() {
+        let whole = Traces.trace([[Traces.frame(.fromClient, "a"), Traces.frame(.fromServer, "b")]])
+        for reason in ["fin", "reset", "timeout"] {
+            var (old, new) = (whole, whole)
+            old.connections[0].closing?.reason = reason
+            new.connections[0].closing?.reason = "end-of-input"
+            new.connections[0].closing?.by = nil
+            for (left, right) in [(old, new), (new, old)] {
+                let difference = compared(left, right, TraceRules())
+                #expect(difference.isEmpty, "\(reason)")
+                #expect(DiffText.of(difference).contains("1 connection still open at the end of one recording"))
+                var comparison = Comparison()
+                comparison.aspects = [.endings]
+                let other = TraceComparison.compare(expected: left, actual: right, comparison)
+                #expect(other.conversations[0].changes.map(\.path) == ["closed.reason", "closed.by"])
+            }
+            #expect(!DiffText.of(compared(new, new, TraceRules())).contains("still open"))
+        }
+        // Frames that are missing are still a difference.
+        var cut = whole
+        cut.connections[0].items = RecordedItems(whole.connections[0].items.prefix(1))
+        cut.connections[0].closing?.reason = "end-of-input"
+        cut.connections[0].closing?.by = nil
+        #expect(compared(whole, cut, TraceRules()).counts.map(\.kind) == ["removed"])
+    }
+
     @Test func pausesAreComparedOnRequest() {
         func trace(_ times: [Int64]) -> RecordedTrace {
             Traces.trace([times.map { Traces.frame(.fromClient, "a", at: $0) }])
