@@ -208,7 +208,11 @@ package struct TraceComparison {
 
     private func changes(_ old: Side, _ new: Side, _ pair: ConversationAlignment.Pair) -> [FieldChange] {
         let (left, right) = (old.entries[pair.old], new.entries[pair.new])
-        var changes = left.content == right.content ? [] : table.changes(left.content, right.content)
+        var changes: [FieldChange] = []
+        if left.content != right.content {
+            changes = BodyLengths.leavingOut(
+                table.changes(left.content, right.content), old.items[pair.old], new.items[pair.new])
+        }
         changes += boundChanges(left, right)
         guard comparison.aspects.contains(.segments) || comparison.aspects.contains(.offsets),
             case .frame(let expected) = old.items[pair.old], case .frame(let actual) = new.items[pair.new]

@@ -69,6 +69,40 @@ import TraceDiff
         #expect(second == ["78 Monday after 5 ms", "close after 20 ms"])
     }
 
+    /// JSON is compared by structure, so that the field with the body's length may be another one.
+    @Test func requestsWithOtherSpacingAreKnown() throws {
+        func put(_ length: Int, _ body: Int, stated: Int? = nil, value: String = "x", at time: Int64) -> RecordedItem {
+            guard case .frame(var put) = frame(.fromClient, "put", at: time) else {
+                return frame(.fromClient, "", at: 0)
+            }
+            put.length = length
+            put.fields = .object([.init("length", .number("\(stated ?? body)")), .init("seq", .number("1"))])
+            put.body = .object([
+                .init("length", .number("\(body)")), .init("json", .object([.init("key", .text(value))])),
+            ])
+            return .frame(put)
+        }
+        var connection = RecordedConnection(
+            number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+        connection.format = "test"
+        connection.items = [
+            put(20, 12, at: 10), frame(.fromServer, "stored", ["id": "1", "says": "yes"], at: 30),
+        ]
+        var trace = RecordedTrace(source: "test")
+        trace.connections = [connection]
+        func answers(to item: RecordedItem) throws -> [String] {
+            var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
+            return said(item, to: &state)
+        }
+        let known = ["1 yes after 20 ms"]
+        #expect(try answers(to: put(20, 12, at: 0)) == known)
+        #expect(try answers(to: put(19, 11, at: 0)) == known)
+        // The length of the whole frame, in the field; and one that states neither.
+        #expect(try answers(to: put(30, 20, stated: 22, at: 0)) == known)
+        #expect(try answers(to: put(19, 11, stated: 13, at: 0)).count == 2)
+        #expect(try answers(to: put(19, 11, value: "y", at: 0)).count == 2)
+    }
+
     /// However late an answer is due, it has the ID of its own request.
     @Test func theSameRequestTwiceIsAnsweredWithTheIDOfEach() throws {
         var state = try state()

@@ -67,6 +67,23 @@ import TraceDiff
         #expect(compared(runs[0], changed, rules).counts.map(\.kind) == ["changed"])
     }
 
+    /// A boolean that differs says something, as a word does: it is reported, and not masked.
+    @Test func booleansAreNotMasked() {
+        func run(_ isOK: Bool, _ id: String) -> RecordedTrace {
+            var frame = Traces.frame(.fromServer, "done")
+            frame.body = .object([
+                .init("length", .number("9")),
+                .init("json", .object([.init("ok", .boolean(isOK)), .init("id", .number(id))])),
+            ])
+            return Traces.trace([[frame]])
+        }
+        let result = RuleLearning.learn(from: [run(true, "3001"), run(false, "3002")])
+        #expect(result.rules.masks.map(\.place.path.description) == ["body.json.id"])
+        #expect(result.remaining.contains { $0.contains("body.json.ok is true or false") })
+        #expect(compared(run(true, "3001"), run(true, "3009"), result.rules).isEmpty)
+        #expect(!compared(run(true, "3001"), run(false, "3001"), result.rules).isEmpty)
+    }
+
     @Test func runsThatAreTheSameGiveNoRules() {
         let rules = RuleLearning.rules(from: [run("a", "1"), run("a", "1")])
         #expect(rules == TraceRules())
@@ -165,6 +182,33 @@ import TraceDiff
         #expect(!compared(named(both), named([both[0]]), TraceRules()).isEmpty)
         let many = (0..<9).map { "n\($0)" }
         #expect(!compared(named(many + both), named(many + [both[1]]), TraceRules()).isEmpty)
+    }
+
+    /// JSON with other spacing is the same, and so is the field that states its length; other fields are not, nor is another body.
+    @Test(arguments: [1, -1, 7]) func lengthsOfEqualBodiesAreNotCompared(growth: Int) {
+        func trace(_ stated: Int, _ body: Int, count: Int = 5, form: String = "json", value: String = "x")
+            -> RecordedTrace
+        {
+            var frame = Traces.frame(
+                .fromClient, "put", fields: ["length": .number("\(stated)"), "count": .number("\(count)")])
+            frame.length = body + 8
+            frame.body = .object([
+                .init("length", .number("\(body)")), .init(form, .object([.init("key", .text(value))])),
+            ])
+            return Traces.trace([[frame, Traces.frame(.fromServer, "ok")]])
+        }
+        func paths(_ old: RecordedTrace, _ new: RecordedTrace) -> [String] {
+            compared(old, new, TraceRules()).conversations.flatMap(\.rows).flatMap { row -> [String] in
+                if case .changed(_, _, let changes) = row { changes.map(\.path) } else { [] }
+            }
+        }
+        let old = trace(14, 14)
+        #expect(compared(old, trace(14 + growth, 14 + growth), TraceRules()).isEmpty)
+        #expect(paths(old, trace(14 + growth, 14)) == ["fields.length"], "no body is longer")
+        #expect(paths(old, trace(14 - growth, 14 + growth)) == ["fields.length"], "it states something else")
+        #expect(paths(old, trace(14 + growth, 14 + growth, count: 9)) == ["fields.count"])
+        #expect(
+            Set(paths(old, trace(14 + growth, 14 + growth, value: "y"))) == ["fields.length", "body.json.key"])
     }
 
     @Test func finOrResetIsChanceUnlessAskedFor() {
