@@ -183,7 +183,7 @@ struct ReplayServerState {
             return "the recording does not know this request, \(name), nor one like it"
         }
         let changes = echoes.changes(recorded[connection].requests[place].known, known).prefix(4).map { change in
-            "\(change.path) \(change.old?.compactText ?? "nothing") → \(change.new?.compactText ?? "nothing")"
+            ChangeText.line(change)
         }
         return PrintableText.of(
             "the recording does not know this request, \(name); nearest is frame \(other.index) of the client on connection "

@@ -212,6 +212,7 @@ package struct TraceComparison {
         if left.content != right.content {
             changes = BodyLengths.leavingOut(
                 table.changes(left.content, right.content), old.items[pair.old], new.items[pair.new])
+            changes += cutChange(changes, old.items[pair.old], new.items[pair.new]).map { [$0] } ?? []
         }
         changes += boundChanges(left, right)
         guard comparison.aspects.contains(.segments) || comparison.aspects.contains(.offsets),
@@ -234,6 +235,15 @@ package struct TraceComparison {
             compare("length", expected.length, actual.length)
         }
         return changes
+    }
+
+    /// If bodies differ of which one was cut when it was traced, that is why.
+    private func cutChange(_ changes: [FieldChange], _ old: RecordedItem, _ new: RecordedItem) -> FieldChange? {
+        guard changes.contains(where: { $0.path.hasPrefix("body") }),
+            case .frame(let old) = old, case .frame(let new) = new
+        else { return nil }
+        let (left, right) = (old.body["truncated"], new.body["truncated"])
+        return left == right ? nil : FieldChange(path: "body.truncated", old: left, new: right)
     }
 
     /// Values of bindings: the partner of a value must occur wherever the value occurs on the other side.

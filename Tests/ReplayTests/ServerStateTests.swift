@@ -103,6 +103,34 @@ import TraceDiff
         #expect(try answers(to: put(19, 11, value: "y", at: 0)).count == 2)
     }
 
+    /// A client's body of which the trace has only a part equals none; it is said when the recording is loaded.
+    @Test func requestsWithCutBodiesAreRefused() throws {
+        func recording(_ body: [JSONValue.Member], _ from: Direction, _ yaml: String) throws -> Recording {
+            guard case .frame(var cut) = frame(from, "put", at: 10) else { throw ReplayError("no frame") }
+            cut.body = .object([.init("length", .number("5000"))] + body)
+            var connection = RecordedConnection(
+                number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+            connection.format = "test"
+            connection.items = [frame(.fromClient, "ask", at: 5), .frame(cut)]
+            var trace = RecordedTrace(source: "test")
+            trace.connections = [connection]
+            let rules = try RulesYAML.rules(in: yaml, file: "rules.yaml")
+            return try Recording(trace, format: "test", rules: rules)
+        }
+        let part = [JSONValue.Member("text", .text("abc"))]
+        for body in [part + [JSONValue.Member("truncated", .boolean(true))], []] {
+            let cut = try recording(body, .fromClient, "# none")
+            let fault = #expect(throws: ReplayError.self) { try cut.checkRequests() }
+            #expect(fault?.description.contains("frame 0 of the client (put): the body was cut") == true)
+            try recording(body, .fromServer, "# none").checkRequests()
+            try recording(body, .fromClient, "mask: [body]").checkRequests()
+            try recording(body, .fromClient, "ignore: [{ type: put, path: body }]").checkRequests()
+            let other = try recording(body, .fromClient, "mask: [{ type: ask, path: body }]")
+            #expect(throws: ReplayError.self) { try other.checkRequests() }
+        }
+        try recording(part, .fromClient, "# none").checkRequests()
+    }
+
     /// However late an answer is due, it has the ID of its own request.
     @Test func theSameRequestTwiceIsAnsweredWithTheIDOfEach() throws {
         var state = try state()
@@ -197,6 +225,14 @@ import TraceDiff
             let closes = ReplayClientState(connection, TraceRules()).closes
             #expect(closes == (by == .fromServer ? Interval.seconds(3) : nil))
         }
+    }
+
+    /// Of a long body, only the part that differs is printed.
+    @Test func aLongUnknownRequestIsShort() throws {
+        var state = try state()
+        let long = String(repeating: "time and again ", count: 400)
+        let reported = said(frame(.fromClient, "ask", ["id": "2", "what": long + "x"], at: 0), to: &state)
+        #expect(reported.first.map { $0.hasPrefix("the recording does not know") && $0.count < 400 } == true)
     }
 
     @Test func anUnknownRequestIsToldWithTheNearest() throws {

@@ -111,6 +111,8 @@ import TraceDiff
         #expect(fault("mask:\n  - 'a..b'\n").hasPrefix("r.yaml:2:5: mask[0] is a..b; expected a path such as"))
         #expect(fault("mask:\n  - { from: me, path: type }\n").contains("mask[0].from is me; known are client, server"))
         #expect(fault("bind:\n  - { name: x, places: [fields.a] }\n").contains("two places or more, found 1"))
+        let twice = ["a, b", "c, d"].map { "  - { name: x, places: [\($0)] }\n" }.joined()
+        #expect(fault("bind:\n" + twice) == "r.yaml:3:5: bind[1].name is x, as that of another one is")
     }
 
     @Test func masksHaveToBeThereAndIgnoredValuesNot() throws {
@@ -209,6 +211,26 @@ import TraceDiff
         #expect(paths(old, trace(14 + growth, 14 + growth, count: 9)) == ["fields.count"])
         #expect(
             Set(paths(old, trace(14 + growth, 14 + growth, value: "y"))) == ["fields.length", "body.json.key"])
+    }
+
+    /// A body of which only one trace has all differs, and it is said why.
+    @Test func aCutBodyIsNamed() {
+        func trace(_ kept: Int, value: String = "x") -> RecordedTrace {
+            var frame = Traces.frame(.fromClient, "put")
+            let text = JSONValue.text(String(repeating: value, count: kept))
+            frame.body = .object(
+                [.init("length", .number("50")), .init("text", text)]
+                    + (kept < 50 ? [.init("truncated", .boolean(true))] : []))
+            return Traces.trace([[frame]])
+        }
+        let full = compared(trace(50), trace(40), TraceRules())
+        #expect(DiffText.of(full).contains("body.truncated  nothing → true"))
+        let other = compared(trace(40), trace(50), TraceRules())
+        #expect(DiffText.of(other).contains("body.truncated  true → nothing"))
+        for (old, new) in [(trace(50), trace(50, value: "y")), (trace(40), trace(40, value: "y"))] {
+            #expect(!DiffText.of(compared(old, new, TraceRules())).contains("truncated"))
+        }
+        #expect(compared(trace(40), trace(40), TraceRules()).isEmpty)
     }
 
     @Test func finOrResetIsChanceUnlessAskedFor() {
