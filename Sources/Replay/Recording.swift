@@ -51,10 +51,32 @@ package struct Recording: Sendable {
         )
     }
 
+    /// Makes sure that the clients' frames can be recognized: a body that was cut is equal to none.
+    package func checkRequests() throws(ReplayError) {
+        for connection in connections {
+            for frame in connection.frames where frame.from == .fromClient && !frame.isHeartbeat {
+                guard frame.isBodyCut, !rules.masksBody(of: frame) else { continue }
+                let name = frame.type.map { " (\(PrintableText.of($0)))" } ?? ""
+                throw ReplayError(
+                    "connection \(frame.connection), frame \(frame.index) of the client\(name): "
+                        + "the body was cut when it was traced; trace it with a higher --body-limit")
+            }
+        }
+    }
+
     /// Makes sure that everything that a side sent can be sent again.
     package func check(_ builder: FrameBuilder, _ from: Direction) throws(ReplayError) {
         for connection in connections {
             for item in connection.items where item.from == from { _ = try builder.bytes(of: item, filled: item) }
         }
+    }
+}
+
+extension FrameEvent {
+    /// Whether a trace has only a part of its body, or nothing of it.
+    fileprivate var isBodyCut: Bool {
+        guard case .object(let members) = body else { return false }
+        if body["truncated"] != nil { return true }
+        return body["length"]?.integer ?? 0 > 0 && members.allSatisfy { $0.name == "length" }
     }
 }

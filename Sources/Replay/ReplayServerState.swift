@@ -102,7 +102,7 @@ struct ReplayServerState {
             let text = "the client sent bytes that are no frame; the recording has no answer to them"
             return policy == .ignore ? [.report(text)] : giveUp(text)
         }
-        let known = echoes.known(item)
+        let known = known(item)
         var actions: [Action] = []
         if followed == nil, let place = connection(beginningWith: known, taken) { actions = follow(place) }
         guard let followed, let place = request(known, isHeartbeat: frame.isHeartbeat, in: followed) else {
@@ -115,6 +115,21 @@ struct ReplayServerState {
         let isLast = zip(recorded[followed].requests, isUsed).allSatisfy { $0.isHeartbeat || $1 }
         if !frame.isHeartbeat, isLast, let pause = recorded[followed].closes { actions.append(.close(after: pause)) }
         return actions
+    }
+
+    /// A frame's identity: that of a recorded request from which it differs only in the length of an equal body, if there is one.
+    private mutating func known(_ item: RecordedItem) -> Echoes.Known {
+        let known = echoes.known(item)
+        var like: Echoes.Known?
+        for connection in recorded {
+            for request in connection.requests {
+                if request.known == known { return known }
+                if like == nil, echoes.differInLength(request.known, known, of: request.item, item) {
+                    like = request.known
+                }
+            }
+        }
+        return like ?? known
     }
 
     /// Reports that, and closes.
@@ -168,7 +183,7 @@ struct ReplayServerState {
             return "the recording does not know this request, \(name), nor one like it"
         }
         let changes = echoes.changes(recorded[connection].requests[place].known, known).prefix(4).map { change in
-            "\(change.path) \(change.old?.compactText ?? "nothing") → \(change.new?.compactText ?? "nothing")"
+            ChangeText.line(change)
         }
         return PrintableText.of(
             "the recording does not know this request, \(name); nearest is frame \(other.index) of the client on connection "

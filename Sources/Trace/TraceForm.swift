@@ -25,20 +25,22 @@ public enum TraceForm: String, Sendable, CaseIterable {
     /// The same.
     ///
     /// - Parameters:
+    ///   - isFile: whether the source is a file.
     ///   - text: how human-readable lines are written, and how many bytes of a body are shown in any form.
     ///   - failing: what fails a check.
     ///   - stepSummary: where the summary of a step of GitHub Actions goes, as Markdown.
     package func sink(
-        to output: any ByteOutput, source: String, tool: String, text: TextOptions,
+        to output: any ByteOutput, source: String, isFile: Bool = false, tool: String, text: TextOptions,
         failing: CheckedKinds = CheckedKinds(), stepSummary: (any ByteOutput)? = nil
     ) -> (any TraceSink)? {
         switch self {
         case .text: TextWriter(to: output, options: text)
         case .ndjson: NDJSONWriter(to: output, source: source, tool: tool, bodyLimit: text.bodyLimit)
         case .summary: SummaryWriter(to: output)
-        case .junit: CheckWriter(to: output, .junit, source: source, failing: failing)
+        case .junit: CheckWriter(to: output, .junit, source: source, isFile: isFile, failing: failing)
         case .github:
-            CheckWriter(to: output, .github, source: source, failing: failing, stepSummary: stepSummary)
+            CheckWriter(
+                to: output, .github, source: source, isFile: isFile, failing: failing, stepSummary: stepSummary)
         case .none: nil
         }
     }

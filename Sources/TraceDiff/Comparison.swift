@@ -3,7 +3,7 @@ import Streams
 /// What is compared in two traces, and how.
 ///
 /// Always compared: types, fields, bodies, the order of each side's frames, bytes that are in no frame or were not seen, and who
-/// closed each connection.
+/// closed each connection, if its end was recorded.
 package struct Comparison: Sendable {
     /// What is compared only on request.
     package enum Aspect: String, Sendable, CaseIterable {
@@ -17,7 +17,8 @@ package struct Comparison: Sendable {
         case ports
         /// Where frames are in their streams.
         case offsets
-        /// Whether a connection ended with FIN or with a reset: if a side closes while bytes are in flight to it, that is chance.
+        /// Whether a connection ended with FIN or with a reset, or was still open at the end of the recording: if a side closes while
+        /// bytes are in flight to it, or while the recording ends, that is chance.
         case endings
     }
 

@@ -53,6 +53,12 @@ package struct Echoes {
     /// What differs between two frames.
     package func changes(_ left: Known, _ right: Known) -> [FieldChange] { table.changes(left.content, right.content) }
 
+    /// Whether two frames differ only in how long their bodies are, which are the same by structure.
+    package func differInLength(_ left: Known, _ right: Known, of old: RecordedItem, _ new: RecordedItem) -> Bool {
+        left.kind == right.kind && left.content != right.content
+            && BodyLengths.leavingOut(changes(left, right), old, new).isEmpty
+    }
+
     /// A frame of the recording arrived, with the actual values of bindings.
     ///
     /// - Returns: the values that it has.

@@ -37,12 +37,16 @@ struct HeartbeatFolding {
                 from: key.from, type: key.type, expected: left.times.count, actual: right.times.count,
                 allowance: allowance(left.times, right.times, expected, actual))
             // Heartbeats that count, or carry a time, differ each time anyway.
-            if let usual = left.contents.first, Set(left.contents).count == 1,
-                let other = right.contents.firstIndex(where: { $0 != usual })
-            {
-                difference.changes = table.changes(usual, right.contents[other])
-                difference.expectedFrame = left.places.first.flatMap { expected.items[$0].frame }
-                difference.actualFrame = actual.items[right.places[other]].frame
+            guard let usual = left.contents.first, Set(left.contents).count == 1, let first = left.places.first
+            else { return difference }
+            var compared: Set<Int> = [usual]
+            for (place, content) in zip(right.places, right.contents) where compared.insert(content).inserted {
+                let (old, new) = (expected.items[first], actual.items[place])
+                let changes = BodyLengths.leavingOut(table.changes(usual, content), old, new)
+                if changes.isEmpty { continue }
+                difference.changes = changes
+                (difference.expectedFrame, difference.actualFrame) = (old.frame, new.frame)
+                break
             }
             return difference
         }

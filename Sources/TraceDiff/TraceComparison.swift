@@ -158,7 +158,7 @@ package struct TraceComparison {
             difference.heartbeats = HeartbeatFolding.compare(expected, actual, &table)
         }
         difference.changes = connectionChanges(expected, actual)
-        difference.endsOtherwise = endsOtherwise(expected, actual)
+        difference.ending = uncomparedEnding(expected, actual)
     }
 
     /// The rows in the order of the expected side; added ones are before the row they precede.
@@ -208,7 +208,12 @@ package struct TraceComparison {
 
     private func changes(_ old: Side, _ new: Side, _ pair: ConversationAlignment.Pair) -> [FieldChange] {
         let (left, right) = (old.entries[pair.old], new.entries[pair.new])
-        var changes = left.content == right.content ? [] : table.changes(left.content, right.content)
+        var changes: [FieldChange] = []
+        if left.content != right.content {
+            changes = BodyLengths.leavingOut(
+                table.changes(left.content, right.content), old.items[pair.old], new.items[pair.new])
+            changes += cutChange(changes, old.items[pair.old], new.items[pair.new]).map { [$0] } ?? []
+        }
         changes += boundChanges(left, right)
         guard comparison.aspects.contains(.segments) || comparison.aspects.contains(.offsets),
             case .frame(let expected) = old.items[pair.old], case .frame(let actual) = new.items[pair.new]
@@ -232,6 +237,15 @@ package struct TraceComparison {
         return changes
     }
 
+    /// If bodies differ of which one was cut when it was traced, that is why.
+    private func cutChange(_ changes: [FieldChange], _ old: RecordedItem, _ new: RecordedItem) -> FieldChange? {
+        guard changes.contains(where: { $0.path.hasPrefix("body") }),
+            case .frame(let old) = old, case .frame(let new) = new
+        else { return nil }
+        let (left, right) = (old.body["truncated"], new.body["truncated"])
+        return left == right ? nil : FieldChange(path: "body.truncated", old: left, new: right)
+    }
+
     /// Values of bindings: the partner of a value must occur wherever the value occurs on the other side.
     private func boundChanges(_ old: ContentTable.Entry, _ new: ContentTable.Entry) -> [FieldChange] {
         BoundValues.shared(old, new).filter { !values.isPair($0.old, $0.new) }.map { left, right in
@@ -253,19 +267,25 @@ package struct TraceComparison {
             compare("client", expected.client, actual.client)
             compare("server", expected.server, actual.server)
         }
-        if !endsOtherwise(expected, actual) || comparison.aspects.contains(.endings) {
-            compare("closed.reason", expected.closing?.reason, actual.closing?.reason)
-        }
+        let ending = uncomparedEnding(expected, actual)
+        if ending == nil { compare("closed.reason", expected.closing?.reason, actual.closing?.reason) }
+        if ending == .unknown { return changes }
         compare("closed.by", expected.closing?.by?.sender, actual.closing?.by?.sender)
         return changes
     }
 }
 
 extension TraceComparison {
-    /// Whether one side ended with FIN, the other with a reset.
-    private func endsOtherwise(_ expected: RecordedConnection, _ actual: RecordedConnection) -> Bool {
-        let reasons = [expected.closing?.reason, actual.closing?.reason]
-        return reasons == ["fin", "reset"] || reasons == ["reset", "fin"]
+    /// How the ends differ, if that is chance and not compared on request.
+    private func uncomparedEnding(
+        _ expected: RecordedConnection, _ actual: RecordedConnection
+    ) -> UncomparedEnding? {
+        guard !comparison.aspects.contains(.endings), let old = expected.closing?.reason,
+            let new = actual.closing?.reason, old != new
+        else { return nil }
+        let reasons = [CloseReason(rawValue: old), CloseReason(rawValue: new)]
+        if reasons.contains(.endOfInput) { return .unknown }
+        return reasons == [.fin, .reset] || reasons == [.reset, .fin] ? .finOrReset : nil
     }
 
     /// Whether a property of connections is ignored, such as `closed.by`.

@@ -96,14 +96,22 @@ package struct ConversationDifference: Sendable {
     package var changes: [FieldChange] = []
     /// How many frames were in a different order relative to the other side's, if that is not compared.
     package var crossings = 0
-    /// Whether one side ended with FIN and the other with a reset, if that is not compared.
-    package var endsOtherwise = false
+    /// How the ends differ, if that is not compared.
+    package var ending: UncomparedEnding?
 
     /// Whether nothing differs.
     package var isEmpty: Bool {
         expected != nil && actual != nil && changes.isEmpty && heartbeats.allSatisfy(\.isExplained)
             && !rows.contains(where: \.isDifference)
     }
+}
+
+/// How the ends of two connections differ where that is chance.
+package enum UncomparedEnding: Sendable {
+    /// One ended with FIN, the other with a reset.
+    case finOrReset
+    /// The recording of one ended before the connection did.
+    case unknown
 }
 
 /// A value that differs from the expected one.

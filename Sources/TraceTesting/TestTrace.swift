@@ -91,8 +91,11 @@ public struct TestTrace: Sendable {
     /// The findings of analyses, such as `heartbeat-gap`.
     public var findings: [FindingEvent] { trace.connections.flatMap(\.findings) }
 
-    /// Whether heartbeats arrived as often as the format requires: there is no heartbeat gap.
-    public var keepsHeartbeatContract: Bool { !findings.contains { $0.kind == Finding.Kind.heartbeatGap.rawValue } }
+    /// Whether heartbeats arrived as often as the format requires: they began, there is no gap, and they did not stop.
+    public var keepsHeartbeatContract: Bool {
+        let breaks: [Finding.Kind] = [.heartbeatGap, .heartbeatNever, .heartbeatStopped]
+        return !findings.contains { finding in breaks.contains { $0.rawValue == finding.kind } }
+    }
 
     /// What rules did, in order.
     public var actions: [ActionEvent] { events.compactMap { if case .action(let action) = $0 { action } else { nil } } }

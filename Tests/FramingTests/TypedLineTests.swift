@@ -30,7 +30,12 @@ import Testing
         ] as [(String, UInt8)] {
             #expect(try encode(line, format) == [0, 2, kind] + Array("Hi".utf8), "\(line)")
         }
-        #expect(throws: EncodingError.self) { try encode(#"{"type":"nope",\#(body)}"#, format) }
+        let unknown = #expect(throws: EncodingError.self) { try encode(#"{"type":"nope",\#(body)}"#, format) }
+        let expected = "expected one of img, txt, or a number that fits 1 byte"
+        #expect(unknown?.description == "kind is \"nope\"; \(expected)")
+        #expect(unknown?.withoutValues == "kind does not fit: \(expected)")
+        let large = #expect(throws: EncodingError.self) { try encode(#"{"fields":{"kind":300},\#(body)}"#, format) }
+        #expect(large?.description == "kind is 300; expected a number that fits 1 byte")
     }
 
     @Test(arguments: [#""inn""#, "1", "null"]) func aLegThatDoesNotExistIsRefused(leg: String) throws {

@@ -132,6 +132,26 @@ import Testing
         #expect(status == 0, "\(replayed.output)\(replayed.errors)")
     }
 
+    /// A recording's format may be one of a file, which is named as each command takes it.
+    @Test(arguments: [
+        (["serve", "--listen", "127.0.0.1:0"], "frametap serve elsewhere.yaml --replay "),
+        (["connect", "--to", "127.0.0.1:1"], "frametap connect elsewhere.yaml --replay "),
+        (["torture", "--server", "127.0.0.1:1"], "--format elsewhere.yaml"),
+    ]) func theFormatOfARecordingIsAskedFor(_ arguments: [String], _ example: String) async throws {
+        let folder = try Folder()
+        let lines = [
+            #"{"event":"trace","version":2,"source":"test","tool":"test"}"#,
+            #"{"event":"opened","connection":1,"time":"2026-01-01T00:00:00Z","client":"a:1","server":"b:2"}"#,
+            #"{"event":"format","connection":1,"format":"elsewhere","by":"option"}"#,
+        ]
+        let trace = try folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "trace.ndjson")
+        let program = try Program("frametap", arguments + ["--replay", trace])
+        #expect(try await program.exitStatus() == 2)
+        #expect(
+            program.errors.contains("frametap has no format elsewhere; give the format's file: \(example)"),
+            "\(program.errors)")
+    }
+
     @Test(arguments: [
         ["serve", "--listen", "127.0.0.1:0", "--time-scale", "2"],
         ["serve", "--listen", "127.0.0.1:0", "--as-published", "stale-head"],

@@ -25,12 +25,15 @@ import Testing
             threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
         """
 
-    private func send(_ arguments: [String]) async throws -> (status: Int32, output: String, errors: String) {
+    private func send(_ arguments: [String], heartbeat: String = "") async throws -> (
+        status: Int32, output: String, errors: String
+    ) {
         let server = try Program("python3", ["-c", Self.server])
         let port = try await server.match(/(\d+)\n/)
         let folder = try Folder()
         let format = try folder.write(
-            Array("format: objects\nframing: { rule: delimiter, end: \"\\n\" }\nbody: json\n".utf8), to: "objects.yaml")
+            Array("format: objects\nframing: { rule: delimiter, end: \"\\n\" }\nbody: json\n\(heartbeat)".utf8),
+            to: "objects.yaml")
         let program = try Program("frametap", ["send", "--to", "127.0.0.1:\(port)", "--format", format] + arguments)
         let status = try await program.exitStatus()
         server.signal(SIGKILL)
@@ -95,6 +98,22 @@ import Testing
         #expect(bad.output.contains("frame 2: no answer in 0.2 s"), "\(bad.output)")
         let varied = try await send(silent + ["--vary", "body.json.do=nothing"])
         #expect(varied.status == 0 && !varied.output.contains(failure), "\(varied.output)")
+    }
+
+    /// Whoever sends by hand sends no heartbeats in between; and an annotation is at no file.
+    @Test(arguments: ["junit", "github", "text"]) func missingHeartbeatsOfTheSenderAreNoFault(form: String) async throws
+    {
+        let heartbeat =
+            "heartbeat: { when: body.json.do == \"beat\", from: client, every: 10 ms, gap: 20 ms }\n"
+        let beat = #"{"body":{"json":{"do":"beat"}}}"#
+        let other = #"{"body":{"json":{"do":"other"}}}"#
+        let good = try await send(["--as", form, beat, other], heartbeat: heartbeat)
+        #expect(good.status == 0 && !good.output.contains("heartbeat-"), "\(good.output)")
+        #expect(!good.output.contains("heartbeat gap") && !good.output.contains("heartbeats stopped"), "\(good.output)")
+        let silent = #"{"body":{"json":{"do":"nothing"}}}"#
+        let bad = try await send(["--as", form, "--timeout", "200ms", beat, silent], heartbeat: heartbeat)
+        #expect(bad.status == 1 && !bad.output.contains("file="), "\(bad.output)")
+        if form == "github" { #expect(bad.output.hasPrefix("::error title=frametap%3A unanswered::"), "\(bad.output)") }
     }
 
     /// A frame that cannot be built ends it: what was known before is in the result all the same.

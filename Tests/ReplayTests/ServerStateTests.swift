@@ -69,6 +69,68 @@ import TraceDiff
         #expect(second == ["78 Monday after 5 ms", "close after 20 ms"])
     }
 
+    /// JSON is compared by structure, so that the field with the body's length may be another one.
+    @Test func requestsWithOtherSpacingAreKnown() throws {
+        func put(_ length: Int, _ body: Int, stated: Int? = nil, value: String = "x", at time: Int64) -> RecordedItem {
+            guard case .frame(var put) = frame(.fromClient, "put", at: time) else {
+                return frame(.fromClient, "", at: 0)
+            }
+            put.length = length
+            put.fields = .object([.init("length", .number("\(stated ?? body)")), .init("seq", .number("1"))])
+            put.body = .object([
+                .init("length", .number("\(body)")), .init("json", .object([.init("key", .text(value))])),
+            ])
+            return .frame(put)
+        }
+        var connection = RecordedConnection(
+            number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+        connection.format = "test"
+        connection.items = [
+            put(20, 12, at: 10), frame(.fromServer, "stored", ["id": "1", "says": "yes"], at: 30),
+        ]
+        var trace = RecordedTrace(source: "test")
+        trace.connections = [connection]
+        func answers(to item: RecordedItem) throws -> [String] {
+            var state = ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
+            return said(item, to: &state)
+        }
+        let known = ["1 yes after 20 ms"]
+        #expect(try answers(to: put(20, 12, at: 0)) == known)
+        #expect(try answers(to: put(19, 11, at: 0)) == known)
+        // The length of the whole frame, in the field; and one that states neither.
+        #expect(try answers(to: put(30, 20, stated: 22, at: 0)) == known)
+        #expect(try answers(to: put(19, 11, stated: 13, at: 0)).count == 2)
+        #expect(try answers(to: put(19, 11, value: "y", at: 0)).count == 2)
+    }
+
+    /// A client's body of which the trace has only a part equals none; it is said when the recording is loaded.
+    @Test func requestsWithCutBodiesAreRefused() throws {
+        func recording(_ body: [JSONValue.Member], _ from: Direction, _ yaml: String) throws -> Recording {
+            guard case .frame(var cut) = frame(from, "put", at: 10) else { throw ReplayError("no frame") }
+            cut.body = .object([.init("length", .number("5000"))] + body)
+            var connection = RecordedConnection(
+                number: 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+            connection.format = "test"
+            connection.items = [frame(.fromClient, "ask", at: 5), .frame(cut)]
+            var trace = RecordedTrace(source: "test")
+            trace.connections = [connection]
+            let rules = try RulesYAML.rules(in: yaml, file: "rules.yaml")
+            return try Recording(trace, format: "test", rules: rules)
+        }
+        let part = [JSONValue.Member("text", .text("abc"))]
+        for body in [part + [JSONValue.Member("truncated", .boolean(true))], []] {
+            let cut = try recording(body, .fromClient, "# none")
+            let fault = #expect(throws: ReplayError.self) { try cut.checkRequests() }
+            #expect(fault?.description.contains("frame 0 of the client (put): the body was cut") == true)
+            try recording(body, .fromServer, "# none").checkRequests()
+            try recording(body, .fromClient, "mask: [body]").checkRequests()
+            try recording(body, .fromClient, "ignore: [{ type: put, path: body }]").checkRequests()
+            let other = try recording(body, .fromClient, "mask: [{ type: ask, path: body }]")
+            #expect(throws: ReplayError.self) { try other.checkRequests() }
+        }
+        try recording(part, .fromClient, "# none").checkRequests()
+    }
+
     /// However late an answer is due, it has the ID of its own request.
     @Test func theSameRequestTwiceIsAnsweredWithTheIDOfEach() throws {
         var state = try state()
@@ -163,6 +225,14 @@ import TraceDiff
             let closes = ReplayClientState(connection, TraceRules()).closes
             #expect(closes == (by == .fromServer ? Interval.seconds(3) : nil))
         }
+    }
+
+    /// Of a long body, only the part that differs is printed.
+    @Test func aLongUnknownRequestIsShort() throws {
+        var state = try state()
+        let long = String(repeating: "time and again ", count: 400)
+        let reported = said(frame(.fromClient, "ask", ["id": "2", "what": long + "x"], at: 0), to: &state)
+        #expect(reported.first.map { $0.hasPrefix("the recording does not know") && $0.count < 400 } == true)
     }
 
     @Test func anUnknownRequestIsToldWithTheNearest() throws {

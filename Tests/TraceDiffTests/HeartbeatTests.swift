@@ -47,6 +47,28 @@ import TraceDiff
         #expect(!difference(trace(seconds: 9, without: [2, 3, 4, 5]), trace(seconds: 10), .count).isEmpty)
     }
 
+    /// JSON with other spacing says the same; one after it that does not is found.
+    @Test func heartbeatsMayHaveOtherSpacing() {
+        func trace(_ lengths: [Int], value: String = "1") -> RecordedTrace {
+            Traces.trace([
+                lengths.enumerated().map { place, length in
+                    var beat = Traces.frame(
+                        .fromClient, "heart", fields: ["length": .number("\(length)")], heartbeat: true)
+                    let isLast = place == lengths.count - 1
+                    beat.body = .object([
+                        .init("length", .number("\(length)")),
+                        .init("json", .object([.init("n", .number(isLast ? value : "1"))])),
+                    ])
+                    return beat
+                }
+            ])
+        }
+        #expect(difference(trace([7, 7, 7]), trace([8, 9, 8]), .count).isEmpty)
+        let found = difference(trace([7, 7, 7]), trace([8, 8, 9], value: "2"), .count)
+        #expect(
+            found.conversations[0].heartbeats.map { Set($0.changes.map(\.path)) } == [["fields.length", "body.json.n"]])
+    }
+
     @Test func heartbeatsThatSaySomethingElseAreTold() {
         let found = difference(trace(seconds: 5), trace(seconds: 5, text: "boat"), .count)
         let change = FieldChange(path: "body.text", old: .text("beat"), new: .text("boat"))

@@ -67,6 +67,23 @@ import TraceDiff
         #expect(compared(runs[0], changed, rules).counts.map(\.kind) == ["changed"])
     }
 
+    /// A boolean that differs says something, as a word does: it is reported, and not masked.
+    @Test func booleansAreNotMasked() {
+        func run(_ isOK: Bool, _ id: String) -> RecordedTrace {
+            var frame = Traces.frame(.fromServer, "done")
+            frame.body = .object([
+                .init("length", .number("9")),
+                .init("json", .object([.init("ok", .boolean(isOK)), .init("id", .number(id))])),
+            ])
+            return Traces.trace([[frame]])
+        }
+        let result = RuleLearning.learn(from: [run(true, "3001"), run(false, "3002")])
+        #expect(result.rules.masks.map(\.place.path.description) == ["body.json.id"])
+        #expect(result.remaining.contains { $0.contains("body.json.ok is true or false") })
+        #expect(compared(run(true, "3001"), run(true, "3009"), result.rules).isEmpty)
+        #expect(!compared(run(true, "3001"), run(false, "3001"), result.rules).isEmpty)
+    }
+
     @Test func runsThatAreTheSameGiveNoRules() {
         let rules = RuleLearning.rules(from: [run("a", "1"), run("a", "1")])
         #expect(rules == TraceRules())
@@ -94,6 +111,8 @@ import TraceDiff
         #expect(fault("mask:\n  - 'a..b'\n").hasPrefix("r.yaml:2:5: mask[0] is a..b; expected a path such as"))
         #expect(fault("mask:\n  - { from: me, path: type }\n").contains("mask[0].from is me; known are client, server"))
         #expect(fault("bind:\n  - { name: x, places: [fields.a] }\n").contains("two places or more, found 1"))
+        let twice = ["a, b", "c, d"].map { "  - { name: x, places: [\($0)] }\n" }.joined()
+        #expect(fault("bind:\n" + twice) == "r.yaml:3:5: bind[1].name is x, as that of another one is")
     }
 
     @Test func masksHaveToBeThereAndIgnoredValuesNot() throws {
@@ -167,6 +186,53 @@ import TraceDiff
         #expect(!compared(named(many + both), named(many + [both[1]]), TraceRules()).isEmpty)
     }
 
+    /// JSON with other spacing is the same, and so is the field that states its length; other fields are not, nor is another body.
+    @Test(arguments: [1, -1, 7]) func lengthsOfEqualBodiesAreNotCompared(growth: Int) {
+        func trace(_ stated: Int, _ body: Int, count: Int = 5, form: String = "json", value: String = "x")
+            -> RecordedTrace
+        {
+            var frame = Traces.frame(
+                .fromClient, "put", fields: ["length": .number("\(stated)"), "count": .number("\(count)")])
+            frame.length = body + 8
+            frame.body = .object([
+                .init("length", .number("\(body)")), .init(form, .object([.init("key", .text(value))])),
+            ])
+            return Traces.trace([[frame, Traces.frame(.fromServer, "ok")]])
+        }
+        func paths(_ old: RecordedTrace, _ new: RecordedTrace) -> [String] {
+            compared(old, new, TraceRules()).conversations.flatMap(\.rows).flatMap { row -> [String] in
+                if case .changed(_, _, let changes) = row { changes.map(\.path) } else { [] }
+            }
+        }
+        let old = trace(14, 14)
+        #expect(compared(old, trace(14 + growth, 14 + growth), TraceRules()).isEmpty)
+        #expect(paths(old, trace(14 + growth, 14)) == ["fields.length"], "no body is longer")
+        #expect(paths(old, trace(14 - growth, 14 + growth)) == ["fields.length"], "it states something else")
+        #expect(paths(old, trace(14 + growth, 14 + growth, count: 9)) == ["fields.count"])
+        #expect(
+            Set(paths(old, trace(14 + growth, 14 + growth, value: "y"))) == ["fields.length", "body.json.key"])
+    }
+
+    /// A body of which only one trace has all differs, and it is said why.
+    @Test func aCutBodyIsNamed() {
+        func trace(_ kept: Int, value: String = "x") -> RecordedTrace {
+            var frame = Traces.frame(.fromClient, "put")
+            let text = JSONValue.text(String(repeating: value, count: kept))
+            frame.body = .object(
+                [.init("length", .number("50")), .init("text", text)]
+                    + (kept < 50 ? [.init("truncated", .boolean(true))] : []))
+            return Traces.trace([[frame]])
+        }
+        let full = compared(trace(50), trace(40), TraceRules())
+        #expect(DiffText.of(full).contains("body.truncated  nothing → true"))
+        let other = compared(trace(40), trace(50), TraceRules())
+        #expect(DiffText.of(other).contains("body.truncated  true → nothing"))
+        for (old, new) in [(trace(50), trace(50, value: "y")), (trace(40), trace(40, value: "y"))] {
+            #expect(!DiffText.of(compared(old, new, TraceRules())).contains("truncated"))
+        }
+        #expect(compared(trace(40), trace(40), TraceRules()).isEmpty)
+    }
+
     @Test func finOrResetIsChanceUnlessAskedFor() {
         let old = Traces.trace([[Traces.frame(.fromClient, "a")]])
         var new = old
@@ -179,6 +245,33 @@ import TraceDiff
         #expect(!TraceComparison.compare(expected: old, actual: new, comparison).isEmpty)
         new.connections[0].closing?.reason = "timeout"
         #expect(!compared(old, new, TraceRules()).isEmpty, "that is another end")
+    }
+
+    /// A recording may stop before the connection's end has come, on either side.
+    @Test func anEndThatWasNotRecordedIsUnknownUnlessAskedFor() {
+        let whole = Traces.trace([[Traces.frame(.fromClient, "a"), Traces.frame(.fromServer, "b")]])
+        for reason in ["fin", "reset", "timeout"] {
+            var (old, new) = (whole, whole)
+            old.connections[0].closing?.reason = reason
+            new.connections[0].closing?.reason = "end-of-input"
+            new.connections[0].closing?.by = nil
+            for (left, right) in [(old, new), (new, old)] {
+                let difference = compared(left, right, TraceRules())
+                #expect(difference.isEmpty, "\(reason)")
+                #expect(DiffText.of(difference).contains("1 connection still open at the end of one recording"))
+                var comparison = Comparison()
+                comparison.aspects = [.endings]
+                let other = TraceComparison.compare(expected: left, actual: right, comparison)
+                #expect(other.conversations[0].changes.map(\.path) == ["closed.reason", "closed.by"])
+            }
+            #expect(!DiffText.of(compared(new, new, TraceRules())).contains("still open"))
+        }
+        // Frames that are missing are still a difference.
+        var cut = whole
+        cut.connections[0].items = RecordedItems(whole.connections[0].items.prefix(1))
+        cut.connections[0].closing?.reason = "end-of-input"
+        cut.connections[0].closing?.by = nil
+        #expect(compared(whole, cut, TraceRules()).counts.map(\.kind) == ["removed"])
     }
 
     @Test func pausesAreComparedOnRequest() {

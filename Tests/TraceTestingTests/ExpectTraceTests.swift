@@ -75,4 +75,21 @@ import TraceTesting
         #expect(trace.keepsHeartbeatContract)
         #expect(trace.unframed.isEmpty && trace.missing.isEmpty)
     }
+
+    /// Heartbeats that never began, or that stopped, break the contract as a gap does.
+    @Test(arguments: [
+        ("heartbeat-gap", false), ("heartbeat-never", false), ("heartbeat-stopped", false), ("late-heartbeat", true),
+        ("heartbeat-resumed", true),
+    ])
+    func heartbeatContract(kind: String, isKept: Bool) throws {
+        let file = URL(filePath: #filePath).appending(path: "../../../fixtures/text-heartbeat/conversation.ndjson")
+        var lines = try String(contentsOf: file.standardized, encoding: .utf8).split(separator: "\n").map(String.init)
+        lines.insert(
+            """
+            {"event":"finding","connection":1,"from":"client","time":"2026-11-21T08:00:00Z","kind":"\(kind)","severity":"warning","message":"","data":{}}
+            """, at: lines.count - 1)
+        let trace = try TestTrace(ndjson: lines.joined(separator: "\n") + "\n")
+        #expect(trace.findings.contains { $0.kind == kind })
+        #expect(trace.keepsHeartbeatContract == isKept)
+    }
 }

@@ -177,6 +177,53 @@ import Trace
         #expect(twice.connections.count == 2 && twice.frames == whole.frames + whole.frames)
     }
 
+    /// Each file of a run of its own is complete; connections have the numbers of their files.
+    @Test func severalRunsInSeveralFiles() throws {
+        let lines = try lines
+        let whole = try read(lines.joined())
+        var reader = TraceReader()
+        for file in ["monday.ndjson", "tuesday.ndjson", "wednesday.ndjson"] {
+            try reader.begin(file)
+            // Of the last one, the beginning is missing: it does not continue an earlier run's connection.
+            let text = file.hasPrefix("wed") ? lines[0] + lines[4...].joined() : lines.joined()
+            let bytes = Array(text.utf8)
+            try reader.read(bytes.span.bytes)
+        }
+        let all = try reader.finish()
+        #expect(all.connections.map(\.number) == [1, 1, 1])
+        #expect(all.connections.map(\.frames) == [whole.frames, whole.frames, Array(whole.frames.dropFirst())])
+        #expect(all.notes.count == 1)
+        #expect(all.notes.first?.hasPrefix("wednesday.ndjson:2: connection 1 was opened before") == true)
+    }
+
+    /// What was passed on is that of its connection, whenever it was opened; also if a later run has the same numbers.
+    @Test func whatWasPassedOnReplacesWhatWasSent() throws {
+        func run(_ name: String, after delay: Int) -> String {
+            func line(_ event: String, _ number: Int, _ leg: String, _ nanoseconds: Int, _ rest: String) -> String {
+                let digits = String(String(1_000_000_000 + nanoseconds).dropFirst())
+                return """
+                    {"event":"\(event)","connection":\(number),"leg":"\(leg)","time":"2026-11-21T08:00:00.\(digits)Z",\(rest)}
+
+                    """
+            }
+            var text = "{\"event\":\"trace\",\"version\":2,\"source\":\"x\",\"tool\":\"y\"}\n"
+            for number in [1, 2] {
+                for leg in ["in", "out"] {
+                    let opened = "\"transport\":\"tcp\",\"client\":\"\(leg)\",\"server\":\"\(name)\(number)\""
+                    text += line("opened", number, leg, leg == "in" ? 0 : delay, opened)
+                }
+            }
+            return text + "{\"event\":\"summary\",\"connections\":2,\"frames\":0}\n"
+        }
+        for delay in [0, 15_000, 999_999_999] {
+            let trace = try read(run("a", after: delay) + run("b", after: delay))
+            #expect(trace.connections.map(\.client) == ["in", "in", "in", "in"])
+            let passedOn = trace.ofWhatWasPassedOn
+            #expect(passedOn.connections.map(\.client) == ["out", "out", "out", "out"])
+            #expect(passedOn.connections.map(\.server) == ["a1", "a2", "b1", "b2"])
+        }
+    }
+
     @Test func aLineThatWasCutByAFullDiskCostsNoOther() throws {
         let lines = try lines
         let whole = try read(lines.joined()).frames

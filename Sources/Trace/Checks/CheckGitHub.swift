@@ -1,6 +1,7 @@
 /// Faults as annotations of GitHub Actions, and the same as a list.
 enum CheckGitHub {
-    static func of(_ report: CheckReport, name: String) -> String {
+    /// - Parameter isFile: whether that is the name of a file, at which annotations are shown.
+    static func of(_ report: CheckReport, name: String, isFile: Bool) -> String {
         var text = ""
         var shown: [WorkflowCommand.Level: Int] = [:]
         for connection in report.connections where connection.faultCount > 0 {
@@ -10,7 +11,8 @@ enum CheckGitHub {
                 shown[level, default: 0] += 1
                 // What is not shown as an annotation is in the log.
                 if shown[level, default: 0] <= WorkflowCommand.most {
-                    text += WorkflowCommand(level, title: "frametap: \(fault.kind)", at: (name, nil), line).text
+                    let place = isFile ? (file: name, line: Int?.none) : nil
+                    text += WorkflowCommand(level, title: "frametap: \(fault.kind)", at: place, line).text
                 } else {
                     text += PrintableText.of("\(fault.kind): \(line)") + "\n"
                 }

@@ -16,6 +16,7 @@ package final class CheckWriter: TraceSink {
     private let source: String
     private let kinds: CheckedKinds
     private let stepSummary: (any ByteOutput)?
+    private let isFile: Bool
     private var report = CheckReport()
 
     package var takesFrames: Bool { false }
@@ -25,14 +26,15 @@ package final class CheckWriter: TraceSink {
     ///
     /// - Parameters:
     ///   - source: what is traced.
+    ///   - isFile: whether that is the name of a file.
     ///   - kinds: what fails the check.
     ///   - stepSummary: where the summary of a step of GitHub Actions goes, as Markdown.
     package init(
-        to output: any ByteOutput, _ form: Form, source: String, failing kinds: CheckedKinds,
+        to output: any ByteOutput, _ form: Form, source: String, isFile: Bool, failing kinds: CheckedKinds,
         stepSummary: (any ByteOutput)? = nil
     ) {
         (self.output, self.form, self.source, self.kinds) = (output, form, source, kinds)
-        self.stepSummary = stepSummary
+        (self.stepSummary, self.isFile) = (stepSummary, isFile)
     }
 
     package func opened(_ connection: TracedConnection) {
@@ -99,7 +101,7 @@ package final class CheckWriter: TraceSink {
         switch form {
         case .junit: output.write(Array(CheckJUnit.of(report, name: source).utf8))
         case .github:
-            output.write(Array(CheckGitHub.of(report, name: source).utf8))
+            output.write(Array(CheckGitHub.of(report, name: source, isFile: isFile).utf8))
             stepSummary?.write(Array(CheckGitHub.summary(of: report, name: source).utf8))
         }
     }

@@ -1,7 +1,8 @@
 import Framing
 import Streams
 
-/// Reads a trace's events from its lines (`docs/trace.md`), which may span several files, as `--rotate` writes them.
+/// Reads a trace's events from its lines (`docs/trace.md`), which may span several files, as `--rotate` writes them. After a
+/// summary, another run may follow in the same or another file.
 ///
 /// Events, keys and values that it does not know are skipped: a version may add more of them. A trace may have been restarted
 /// (HUP), or continue after a line truncated by a full disk: `notes` reports what was skipped.
@@ -145,7 +146,7 @@ package struct EventReader: Sendable {
                 )
             }
             hasBegun = true
-            if line > 1 { hasSummary = false }
+            hasSummary = false
         case .summary: hasSummary = true
         default: break
         }

@@ -20,7 +20,7 @@ public struct RecordedTrace: Sendable {
     public var ofWhatWasPassedOn: RecordedTrace {
         var trace = self
         for leg in passedOn {
-            let place = connections.firstIndex { $0.number == leg.number && $0.opened == leg.opened }
+            let place = connections.firstIndex { $0.number == leg.number && $0.earlier == leg.earlier }
             if let place { trace.connections[place] = leg } else { trace.connections.append(leg) }
         }
         trace.passedOn = []
@@ -33,7 +33,7 @@ public struct RecordedTrace: Sendable {
 
 /// A connection of a trace.
 public struct RecordedConnection: Sendable {
-    /// Its number in the trace.
+    /// Its number in the trace; of a trace of several runs, in its run.
     public var number: Int
     /// When it opened.
     public var opened: Timestamp
@@ -49,6 +49,8 @@ public struct RecordedConnection: Sendable {
     public var findings: [FindingEvent] = []
     /// How it ended.
     public var closing: ClosedEvent?
+    /// How many connections of the trace had its number before: both legs of a connection have the same count.
+    package var earlier = 0
     /// The bytes of frames, if they were kept: a trace does not have them.
     package var originals: [FrameOrdinal: [UInt8]] = [:]
 

@@ -7,6 +7,8 @@ package struct TraceCollector {
     package private(set) var trace: RecordedTrace?
     /// Where each connection, or leg, is.
     private var places: [ConnectionLeg: Int] = [:]
+    /// How many connections had each number so far.
+    private var uses: [Int: Int] = [:]
     /// Where the last frame's text was written.
     private var scratch: [UInt8] = []
 
@@ -26,10 +28,11 @@ package struct TraceCollector {
         case .trace(let start): if trace == nil { trace = RecordedTrace(source: start.source) }
         case .opened(let opened):
             let list = Self.list(of: opened.leg)
+            var connection = RecordedConnection(
+                number: opened.connection, opened: opened.time, client: opened.client, server: opened.server)
+            connection.earlier = earlier(opened)
             places[ConnectionLeg(opened.connection, opened.leg)] = trace?[keyPath: list].count
-            trace?[keyPath: list].append(
-                RecordedConnection(
-                    number: opened.connection, opened: opened.time, client: opened.client, server: opened.server))
+            trace?[keyPath: list].append(connection)
         case .format, .frame, .missing, .unframed, .finding, .closed:
             guard let number = event.connection else { break }
             var connection = ConnectionLeg(number, event.leg)
@@ -46,9 +49,19 @@ package struct TraceCollector {
             }
             if let place = places[connection] { trace?[keyPath: Self.list(of: connection.leg)][place].take(event) }
             return isKnown
-        case .tls, .action, .dropped, .summary: break
+        // Another run may follow, whose connections are others.
+        case .summary: places.removeAll()
+        case .tls, .action, .dropped: break
         }
         return true
+    }
+
+    /// How many connections had the number of one that opens. The leg out belongs to the latest leg in of its number.
+    private mutating func earlier(_ opened: OpenedEvent) -> Int {
+        let count = uses[opened.connection, default: 0]
+        if opened.leg == .out { return knows(ConnectionLeg(opened.connection, .in)) ? count - 1 : count }
+        uses[opened.connection] = count + 1
+        return count
     }
 
     /// Adds a frame that a sink received, of a connection that has opened.

@@ -3,7 +3,7 @@ import Streams
 import Trace
 
 /// A changed value as human-readable lines: `body.text  "Hello" → "Hallo"`; bytes as a two-sided hex dump of the differences.
-struct ChangeText {
+package struct ChangeText {
     /// Bytes per row of the dump, and how many rows are shown.
     private static let width = 8
     private static let mostRows = 16
@@ -21,6 +21,12 @@ struct ChangeText {
         let (old, new) = shown(change.old, change.new, columns: room / 2)
         let note = change.note.map { "  (\($0))" } ?? ""
         return ["\(label)  \(old) → \(new)\(note)"]
+    }
+
+    /// A short line: of long values, where they differ.
+    package static func line(_ change: FieldChange) -> String {
+        let (old, new) = shown(change.old, change.new, columns: 60)
+        return "\(PrintableText.of(change.path)) \(old) → \(new)"
     }
 
     private static func counted(_ bytes: [UInt8]) -> String { Quantities.counted(bytes.count, "byte") }

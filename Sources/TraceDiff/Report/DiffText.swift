@@ -44,12 +44,18 @@ package struct DiffText {
     private mutating func write(_ difference: TraceDifference) {
         for conversation in difference.conversations where !conversation.isEmpty { write(conversation) }
         let crossings = difference.conversations.reduce(0) { $0 + $1.crossings }
-        let endings = difference.conversations.count { $0.endsOtherwise && $0.isEmpty }
+        let endings = difference.conversations.count { $0.ending == .finOrReset && $0.isEmpty }
+        let unknown = difference.conversations.count { $0.ending == .unknown && $0.isEmpty }
         var notes: [String] = []
         if crossings > 0 { notes.append("\(crossings) in another turn, which is not compared") }
         if endings > 0 {
             notes.append(
                 "\(Quantities.counted(endings, "connection")) reset instead of FIN or the reverse, which is not compared"
+            )
+        }
+        if unknown > 0 {
+            notes.append(
+                "\(Quantities.counted(unknown, "connection")) still open at the end of one recording, whose end is not compared"
             )
         }
         if difference.hasRules { notes.append(difference.share.description) }

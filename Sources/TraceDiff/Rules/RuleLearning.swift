@@ -40,8 +40,6 @@ package enum RuleLearning {
     /// What differs between runs.
     private struct Seen {
         var values: [Occurrence: Values] = [:]
-        /// Places of values that have no text.
-        var whole: Set<TraceRules.Place> = []
         /// The properties of connections.
         var properties: Set<String> = []
     }
@@ -68,7 +66,7 @@ package enum RuleLearning {
         let given = comparison.rules
         var table = ContentTable(given)
         for round in 0..<rounds.all {
-            let before = (learned, seen.whole)
+            let before = learned
             if round < rounds.afresh { seen = Seen() }
             for run in runs.dropFirst() {
                 let difference = TraceComparison.compare(expected: first, actual: run, comparison)
@@ -78,9 +76,9 @@ package enum RuleLearning {
             }
             learned = templates(of: seen.values)
             addLengths(of: first, to: &learned)
-            if before == (learned, seen.whole) { break }
+            if before == learned { break }
             comparison.rules = given
-            comparison.rules.masks += masks(learned, seen.whole)
+            comparison.rules.masks += masks(learned)
         }
         // If both sides close at once, which is first is chance.
         let chance = ["closed.by", "closed.reason"].filter(seen.properties.contains).compactMap { FieldPath($0) }
@@ -90,7 +88,7 @@ package enum RuleLearning {
             holds(binding, in: runs, comparison)
         }
         var result = Result(rules: given)
-        result.rules.masks += masks(learned, seen.whole)
+        result.rules.masks += masks(learned)
         result.rules.bindings += bindings
         result.rules.ignored += chance.map { TraceRules.Place(path: $0) }
         comparison.rules = result.rules
@@ -105,12 +103,10 @@ package enum RuleLearning {
         return result
     }
 
-    private static func masks(_ learned: Learned, _ whole: Set<TraceRules.Place>) -> [TraceRules.Mask] {
-        let masks =
-            whole.map { ("\($0)", TraceRules.Mask($0)) }
-            + learned.filter { !whole.contains($0.key) }.flatMap { place, templates in
-                templates.map { ("\(place) \($0.source)", TraceRules.Mask(place, template: $0)) }
-            }
+    private static func masks(_ learned: Learned) -> [TraceRules.Mask] {
+        let masks = learned.flatMap { place, templates in
+            templates.map { ("\(place) \($0.source)", TraceRules.Mask(place, template: $0)) }
+        }
         return masks.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
@@ -139,8 +135,7 @@ package enum RuleLearning {
                 var known = seen.values[occurrence] ?? Values(rule: rule, isHex: isHex, texts: [one])
                 for text in [one, two] where !known.texts.contains(text) { known.texts.append(text) }
                 seen.values[occurrence] = known
-            // A boolean has no pattern.
-            case (.boolean, .boolean): seen.whole.insert(rule)
+            // Like an ordinary word, a boolean is not masked: it says something.
             default: return
             }
         }

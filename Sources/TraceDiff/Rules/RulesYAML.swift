@@ -23,7 +23,14 @@ package enum RulesYAML {
         {
             top.allow(["mask", "bind", "ignore", "unordered"])
             rules.masks = list(top, "mask", context) { mask($0, $1, context) }
-            rules.bindings = list(top, "bind", context) { binding($0, $1, context) }
+            var names: Set<String> = []
+            rules.bindings = list(top, "bind", context) { node, path in
+                guard let binding = binding(node, path, context) else { return nil }
+                if !names.insert(binding.name).inserted {
+                    context.add("\(path).name is \(binding.name), as that of another one is", at: node)
+                }
+                return binding
+            }
             for ignored in list(top, "ignore", context, { ignored($0, $1, context) }) {
                 switch ignored {
                 case .place(let place): rules.ignored.append(place)

@@ -1,5 +1,6 @@
 import Expressions
 import Streams
+import Trace
 
 /// Which parts of frames are not compared, or compared in another way: masks, echoes, and ignored values.
 package struct TraceRules: Hashable, Sendable {
@@ -87,6 +88,15 @@ package struct TraceRules: Hashable, Sendable {
     /// Whether a frame is not compared at all.
     package func ignoresFrame(_ from: Direction, _ type: String?) -> Bool {
         ignoredFrames.contains { $0.covers(from, type) }
+    }
+
+    /// Whether a frame's body may be anything.
+    package func masksBody(of frame: FrameEvent) -> Bool {
+        let body = [FieldPath.Step.member("body")]
+        return ignored.contains { $0.covers(frame.from, frame.type, body) }
+            || masks.contains {
+                $0.pattern == nil && $0.template == nil && $0.place.covers(frame.from, frame.type, body)
+            }
     }
 
     /// Both sets of rules combined.

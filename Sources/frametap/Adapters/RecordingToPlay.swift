@@ -18,9 +18,10 @@ struct RecordingToPlay {
     ///   - format: its format; nil: that of all of its connections.
     ///   - keys: the keys of bodies, as `--key` takes them.
     ///   - side: whose frames must be complete.
+    ///   - example: how a format is given, by its name.
     init(
         _ path: String, format name: String?, keys: [String] = [], mask: [String], ignore: [String],
-        saying side: Direction
+        saying side: Direction, example: (String) -> String
     ) throws {
         // Parses nothing to get the defaults.
         var formats = try FormatOptions.parse([])
@@ -37,7 +38,15 @@ struct RecordingToPlay {
         (comparing.mask, comparing.ignore) = (mask, ignore)
         comparison = try comparing.comparison()
         let plain: Format
-        do { plain = try FormatOptions.format(try name ?? Recording.format(of: trace)) } catch {
+        var found = name ?? ""
+        do {
+            if name == nil { found = try Recording.format(of: trace) }
+            plain = try FormatOptions.named(found)
+        } catch let error as FormatNameError where name != nil {
+            throw CommandError("\(error)")
+        } catch is FormatNameError {
+            throw CommandError("\(path): frametap has no format \(found); give the format's file: \(example(found))")
+        } catch {
             throw CommandError("\(path): \(error)")
         }
         // Bodies that were decrypted are encrypted again.
@@ -45,6 +54,7 @@ struct RecordingToPlay {
         do throws(ReplayError) {
             recording = try Recording(trace, format: format.name, rules: comparison.rules)
             try recording.check(FrameBuilder(format, recording), side)
+            if side == .fromServer { try recording.checkRequests() }
             for line in Challenges.lines(in: trace) { warn(line) }
         } catch {
             throw CommandError("\(path): \(error)")

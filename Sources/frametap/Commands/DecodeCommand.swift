@@ -54,7 +54,8 @@ struct DecodeCommand: ParsableCommand {
         options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
         let sink = try output.sink(
-            source: files.joined(separator: " "), captures: raw ? [] : files, threads: threads,
+            source: files.joined(separator: " "), isFile: files.count == 1 && files != ["-"],
+            captures: raw ? [] : files, threads: threads,
             failing: selection.failing.checked
         ) { $0.endProcess() }
         let progress = ReadingProgress()

@@ -1,3 +1,4 @@
+import Analysis
 import ArgumentParser
 import Control
 import Framing
@@ -130,13 +131,23 @@ struct SendCommand: AsyncParsableCommand {
     /// The values of `--vary`; one that is nil without it.
     private var values: [JSONValue?] { variations?.values.map(Optional.some) ?? [nil] }
 
+    /// All analyses. Heartbeats of the side that sends are not missed: it sends what it is told.
+    private static func analyses(for decoding: DecodingOptions) -> [any Analysis] {
+        let all = Decoder.allAnalyses(replacing: decoding.extraAnalyses())
+        guard case .fixed(let format) = decoding.choice, format.heartbeat?.from == .fromClient else { return all }
+        return all.filter { !($0 is HeartbeatMonitor) }
+    }
+
     /// Sends to a server, for each value on a connection of its own.
     private func send(_ frames: FramesToSend, to: HostPort, _ decoding: DecodingOptions) async throws {
         let answers = TraceReading(of: "\(to)")
-        let sink = try output.sink(source: "send to \(to)") { $0.endProcess() }
+        // Faults are what fails the command: no finding is called so.
+        let faults = CheckedKinds([SentFrames.Fault.notSent])
+        let sink = try output.sink(source: "send to \(to)", failing: faults) { $0.endProcess() }
         let checks = sink as? CheckWriter
         let decoder = Decoder(
-            decoding, sinks: [sink].compactMap { $0 } + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
+            decoding, analyses: Self.analyses(for: decoding),
+            sinks: [sink].compactMap { $0 } + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
         var sent = SentFrames(isVaried: variations != nil)
         /// The number of the last connection.
         var opened = 0

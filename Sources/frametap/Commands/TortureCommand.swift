@@ -136,7 +136,9 @@ struct TortureCommand: AsyncParsableCommand {
             options.parallel = parallel ?? Int(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
             return (try await ClientTorture.run(client, to: to, options), "torture \(client)")
         }
-        let loaded = try RecordingToPlay(replay, format: format, mask: mask, ignore: ignore, saying: .fromClient)
+        let loaded = try RecordingToPlay(
+            replay, format: format, mask: mask, ignore: ignore, saying: .fromClient
+        ) { "--format \($0).yaml" }
         var options = TortureOptions(loaded.format, loaded.comparison, seed: seed)
         options.parallel = parallel ?? options.parallel
         options.patience = patience.interval

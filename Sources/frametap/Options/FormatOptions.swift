@@ -134,13 +134,14 @@ struct FormatOptions: ParsableArguments {
 
     /// A built-in format, rule or example by its name, or the format that a file describes, with parameters after a colon.
     static func format(_ text: String) throws -> Format {
-        do {
-            return try FormatName.format(
-                text, contents: { String(decoding: try FileInput.contents(of: $0, limit: 4 << 20), as: UTF8.self) },
-                other: { FileInput.format(named: $0, beside: $1) })
-        } catch let error as FormatNameError {
-            throw ValidationError("--format \(error)")
-        }
+        do { return try named(text) } catch let error as FormatNameError { throw ValidationError("--format \(error)") }
+    }
+
+    /// The same; an unknown name is a `FormatNameError`.
+    static func named(_ text: String) throws -> Format {
+        try FormatName.format(
+            text, contents: { String(decoding: try FileInput.contents(of: $0, limit: 4 << 20), as: UTF8.self) },
+            other: { FileInput.format(named: $0, beside: $1) })
     }
 }
 

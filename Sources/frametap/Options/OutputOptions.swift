@@ -34,12 +34,14 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - source: what is traced.
+    ///   - isFile: whether that is a file.
     ///   - captures: the captures that it is made of, if those are read whole.
     ///   - threads: how many may render it.
     ///   - endsOnSignal: whether a signal ends the wait for a reader.
     ///   - failing: what fails a check, in the forms that show that.
     func sink(
-        source: String, captures: [String] = [], threads: ThreadOptions? = nil, endsOnSignal: Bool = false,
+        source: String, isFile: Bool = false, captures: [String] = [], threads: ThreadOptions? = nil,
+        endsOnSignal: Bool = false,
         failing: CheckedKinds = CheckedKinds(),
         whenBroken: @escaping (FileOutput.Failure) -> Void
     ) throws -> (any TraceSink)? {
@@ -53,7 +55,8 @@ struct OutputOptions: ParsableArguments {
             return sink
         }
         return form.sink(
-            to: file, source: source, tool: Frametap.tool, text: textOptions(for: file), failing: failing,
+            to: file, source: source, isFile: isFile, tool: Frametap.tool, text: textOptions(for: file),
+            failing: failing,
             stepSummary: form == .github ? StepSummaryFile() : nil)
     }
 

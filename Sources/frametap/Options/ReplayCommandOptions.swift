@@ -50,7 +50,10 @@ struct ReplayCommandOptions: ParsableArguments {
     }
 
     private func load(_ name: String?, _ keys: [String], saying side: Direction) throws -> RecordingToPlay {
-        try RecordingToPlay(trace ?? "", format: name, keys: keys, mask: mask, ignore: ignore, saying: side)
+        let (path, command) = (trace ?? "", side == .fromClient ? "connect" : "serve")
+        return try RecordingToPlay(path, format: name, keys: keys, mask: mask, ignore: ignore, saying: side) {
+            "frametap \(command) \($0).yaml --replay \(ShellWord.quoted(path))"
+        }
     }
 
     private func options(_ loaded: RecordingToPlay) -> ReplayOptions {

@@ -38,17 +38,24 @@ extension BinaryHead {
     /// One value as the field's bytes.
     static func encode(_ value: FieldValue, as field: HeaderField) throws(EncodingError) -> [UInt8] {
         func unfit(_ wanted: String) -> EncodingError {
-            .unfit(field.name, value, "expected \(wanted)")
+            guard case .text = value, !field.names.isEmpty else {
+                return .unfit(field.name, value, "expected \(wanted)")
+            }
+            let names = field.names.values.sorted()
+            let most = 32
+            let list = names.prefix(most).joined(separator: ", ") + (names.count > most ? ", …" : "")
+            return .unfit(field.name, value, "expected one of \(list), or \(wanted)")
         }
+        func counted(_ count: Int) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
         switch field.kind {
         case .unsigned(let width):
             guard let number = value.unsignedNumber, width == 8 || number >> UInt64(8 * width) == 0 else {
-                throw unfit("a number that fits \(width) bytes")
+                throw unfit("a number that fits \(counted(width))")
             }
             return bytes(number, width: width, field.order)
         case .signed(let width):
             guard case .integer(let number) = value, width == 8 || number >> Int64(8 * width - 1) == number >> 63 else {
-                throw unfit("a number that fits \(width) bytes with sign")
+                throw unfit("a number that fits \(counted(width)) with sign")
             }
             return bytes(UInt64(bitPattern: number), width: width, field.order)
         case .float(let width):
@@ -62,7 +69,7 @@ extension BinaryHead {
                 bytes.append(UInt8(rest & 0x7f) | (rest > 0x7f ? 0x80 : 0))
                 rest >>= 7
             } while rest > 0
-            guard bytes.count <= most else { throw unfit("a number that fits \(most) bytes of seven bits") }
+            guard bytes.count <= most else { throw unfit("a number that fits \(counted(most)) of seven bits") }
             return bytes
         case .decimal(let ends, let most):
             guard case .integer(let number) = value, String(number).utf8.count <= most else {
@@ -83,10 +90,10 @@ extension BinaryHead {
                 text = bytes
             default: throw unfit("text")
             }
-            guard text.count <= size else { throw unfit("at most \(size) bytes") }
+            guard text.count <= size else { throw unfit("at most \(counted(size))") }
             return text + [UInt8](repeating: padding, count: size - text.count)
         case .bytes(let size):
-            guard let raw = value.rawBytes, raw.count == size else { throw unfit("\(size) bytes, as hex") }
+            guard let raw = value.rawBytes, raw.count == size else { throw unfit("\(counted(size)), as hex") }
             return raw
         }
     }
