@@ -65,6 +65,12 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         }
     }
 
+    /// Whether a direction's last bytes cannot become a frame.
+    func isSearching(_ direction: Direction) -> Bool {
+        decide(direction)
+        return sides[direction].map { !$0.framer.isAligned } ?? false
+    }
+
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
