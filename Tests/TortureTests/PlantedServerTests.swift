@@ -99,6 +99,15 @@ import TraceDiff
         #expect(report.isComplete, "\(text)")
     }
 
+    /// A connection that is only open would occupy it.
+    @Test(arguments: [1, 16]) func aServerThatServesOneConnectionAtATimeIsRight(_ parallel: Int) async throws {
+        let report = try await torture("sized.py", "serial", parallel: parallel, frames: 2)
+        let text = TortureText.of(report)
+        #expect(report.isClean && report.isComplete, "\(text)")
+        #expect(report.notes.contains { $0.contains("serves one connection at a time") }, "\(report.notes)")
+        #expect(TortureJSON.of(report).contains("serves one connection at a time"))
+    }
+
     /// Places at which one cut alone fails are left out of other kinds: these have not passed there.
     @Test func whatIsLeftOutIsSaid() async throws {
         let report = try await torture("sized.py", "head-once")

@@ -1,6 +1,6 @@
 """A server of frames with a length: two bytes of length, one byte of kind, the body. It returns each frame with its body reversed.
 
-Its argument is the error to make, or `none`; prints its port.
+Its argument is the error to make, or `none`; prints its port. With `serial` it makes none, but serves one connection at a time.
 """
 
 import os
@@ -69,4 +69,7 @@ while BUG == "crash-restart" and (child := os.fork()):
     os.waitpid(child, 0)
 while True:
     connection, _ = listener.accept()
+    if BUG == "serial":
+        serve(connection)
+        continue
     threading.Thread(target=serve, args=(connection,), daemon=True).start()
