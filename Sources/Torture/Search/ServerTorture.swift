@@ -102,6 +102,9 @@ package struct ServerTorture {
                 report.frames = script.messages.count
                 report.bytes = script.byteCount
                 (report.seed, report.patience) = (options.seed, batch.patience)
+                report.note(
+                    judge.comparison.rules, beyond: options.comparison.rules,
+                    and: judge.ends == nil ? ["closed.reason"] : [])
                 switch AnswerComparison.compare(first.items, judge) {
                 case .nothingAlike(let text):
                     throw TortureError(
