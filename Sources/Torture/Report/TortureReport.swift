@@ -64,8 +64,8 @@ package struct TortureReport: Sendable {
     ///   - learned: those, and what was learned from baselines.
     ///   - others: the paths of what differed and needs no rule.
     mutating func note(_ learned: TraceRules, beyond given: TraceRules, and others: [String] = []) {
-        // Bound values are compared with one another.
-        let bound = Set(learned.bindings.flatMap { $0.places })
+        // Bound values are compared with those that were said first.
+        let bound = Set(learned.bindings.flatMap { $0.places.dropFirst() })
         let masked = learned.masks.filter { !given.masks.contains($0) }.map(\.place).filter { !bound.contains($0) }
         let ignored = learned.ignored.filter { !given.ignored.contains($0) }
         notCompared = Set((masked + ignored).map(\.path.description) + others).sorted()
