@@ -66,10 +66,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     /// Whether a direction's last bytes cannot become a frame.
-    func isSearching(_ direction: Direction) -> Bool {
-        decide(direction)
-        return sides[direction].map { !$0.framer.isAligned } ?? false
-    }
+    func isSearching(_ direction: Direction) -> Bool { isFraming && !side(direction).framer.isAligned }
 
     // MARK: Stream events
 
