@@ -38,10 +38,14 @@ package enum ReplayServer {
         } onCancel: {
             listener.close(promise: nil)
         }
-        return try await loop.submit {
-            for channel in shared.value.channels.values { channel.close(promise: nil) }
-            return shared.value.unknown
+        let closed = try await loop.submit {
+            let channels = Array(shared.value.channels.values)
+            for channel in channels { channel.close(promise: nil) }
+            return channels.map(\.closeFuture)
         }.get()
+        // What clients have begun and not ended counts, too.
+        for future in closed { try? await future.get() }
+        return try await loop.submit { shared.value.unknown }.get()
     }
 
     /// State shared by the connections.
@@ -107,6 +111,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        finish(context)
         nextLook?.task.cancel()
         nextLook = nil
         shared.value.channels[ObjectIdentifier(context.channel)] = nil
@@ -121,7 +126,15 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case ChannelEvent.inputClosed = event else { return context.fireUserInboundEventTriggered(event) }
         isClientDone = true
+        finish(context)
         sayWhatIsDue(context)
+    }
+
+    /// Takes what the client has begun, and will not end.
+    private func finish(_ context: ChannelHandlerContext) {
+        let rest = incoming?.finish(at: .now())
+        incoming = nil
+        take(rest, context)
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -141,6 +154,10 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         for item in items ?? [] {
             let taken = shared.value.taken
             perform(state.received(item, taken, &shared.value.values), context)
+        }
+        // A client that waits for an answer to what can no longer become a frame must not wait in vain.
+        if options.unknown != .ignore, let incoming, incoming.isSearching {
+            perform(state.receivedNoFrame(), context)
         }
     }
 

@@ -98,10 +98,7 @@ struct ReplayServerState {
         _ item: RecordedItem, _ taken: Set<Int>, _ shared: inout Echoes.Values
     ) -> [Action] {
         if isClosing { return [] }
-        guard let frame = item.frame else {
-            let text = "the client sent bytes that are no frame; the recording has no answer to them"
-            return policy == .ignore ? [.report(text)] : giveUp(text)
-        }
+        guard let frame = item.frame else { return receivedNoFrame() }
         let known = known(item)
         var actions: [Action] = []
         if followed == nil, let place = connection(beginningWith: known, taken) { actions = follow(place) }
@@ -130,6 +127,13 @@ struct ReplayServerState {
             }
         }
         return like ?? known
+    }
+
+    /// The client sent bytes that are no frame.
+    mutating func receivedNoFrame() -> [Action] {
+        if isClosing { return [] }
+        let text = "the client sent bytes that are no frame; the recording has no answer to them"
+        return policy == .ignore ? [.report(text)] : giveUp(text)
     }
 
     /// Reports that, and closes.

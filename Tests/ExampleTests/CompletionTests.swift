@@ -6,10 +6,10 @@ import Testing
     /// What completes a value, by the value's name in help.
     private static let kinds = [
         "file": "file", "file.pcapng": "file", "file.ndjson": "file", "capture": "file", "folder": "directory",
-        "dir": "directory",
+        "dir": "directory", "kinds": "list", "what,…": "list",
     ]
 
-    @Test(arguments: kinds.keys.sorted()) func filesAndFoldersAreCompleted(value: String) throws {
+    @Test(arguments: kinds.keys.sorted()) func valuesAreCompleted(value: String) throws {
         let help = try Program.run("frametap", ["--experimental-dump-help"]).text
         let dump = try #require(try JSONSerialization.jsonObject(with: Data(help.utf8)) as? [String: Any])
         let command = try #require(dump["command"] as? [String: Any])

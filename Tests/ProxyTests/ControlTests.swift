@@ -201,6 +201,50 @@ import Testing
         #expect(try await both.exitStatus() == 64)
     }
 
+    /// An echo server, and a client of a listener that the API has opened, which stays until its input ends.
+    private static let staying = """
+        import json, socket, sys, threading, urllib.request
+        def echo(listener):
+            connection = listener.accept()[0]
+            while data := connection.recv(100):
+                connection.sendall(data)
+        listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=echo, args=(listener,), daemon=True).start()
+        body = {"to": f"127.0.0.1:{listener.getsockname()[1]}", "name": "one", "format": "fixed:size=4"}
+        headers = {"Authorization": "Bearer T", "Content-Type": "application/json"}
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{sys.argv[1]}/api/v1/listeners", json.dumps(body).encode(), headers)
+        host, port = json.load(urllib.request.urlopen(request, timeout=20))["listen"].rsplit(":", 1)
+        with socket.create_connection((host, int(port)), 20) as sock:
+            sock.sendall(b"abcd")
+            print("echoed", sock.recv(4).decode(), flush=True)
+            sys.stdin.readline()
+        """
+
+    /// A proxy that does not know the format records no frames: that the server did not answer would be wrong.
+    @Test(arguments: [true, false]) func sendSaysThatTheProxyNeedsTheFormat(_ knowsFormat: Bool) async throws {
+        let proxy = try Program(
+            "frametap",
+            ["proxy", "--control", "127.0.0.1:0", "--control-token", "T", "--as", "none"]
+                + (knowsFormat ? ["--format", "fixed:size=4"] : []))
+        let port = try await proxy.match(/control on http:\/\/127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        let client = try Program("python3", ["-c", Self.staying, port])
+        #expect(try await client.match(/echoed (\w+)\n/) == "abcd")
+        let sent = try Program(
+            "frametap",
+            [
+                "send", "--control", "127.0.0.1:\(port)", "--token", "T", "--listener", "one", "--connection", "1",
+                "--format", "fixed:size=4", "--timeout", knowsFormat ? "20s" : "0.5s", #"{"body":{"text":"efgh"}}"#,
+            ])
+        #expect(try await sent.exitStatus() == (knowsFormat ? 0 : 1), "\(sent.errors)")
+        #expect(sent.errors.contains("start the proxy with --format") == !knowsFormat, "\(sent.errors)")
+        #expect(sent.output.contains("efgh") == knowsFormat, "\(sent.output)")
+        try client.send("")
+        _ = try await client.exitStatus()
+        proxy.signal(SIGTERM)
+        #expect(try await proxy.exitStatus() == 0)
+    }
+
     /// An echo server, and a client of a listener that one of the APIs has opened, at which a line waits.
     private static let waiting = """
         import json, socket, sys, threading, urllib.request

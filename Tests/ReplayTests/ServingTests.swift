@@ -2,6 +2,7 @@ import Framing
 import Pipeline
 import Replay
 import Streams
+import Synchronization
 import Testing
 import Trace
 import TraceDiff
@@ -17,9 +18,10 @@ import TraceDiff
         body: text
         """
 
-    /// A recording of lines, each with its time in milliseconds, and of who closed when.
+    /// A recording of texts, each with its time in milliseconds, and of who closed when.
     private func recording(
-        _ format: Format, _ lines: [(from: Direction, text: String, time: Int64)], closed: (by: Direction, time: Int64)
+        _ format: Format, _ lines: [(from: Direction, text: String, time: Int64)], closed: (by: Direction, time: Int64),
+        framedBy frame: (String) -> [UInt8] = { Array(($0 + "\n").utf8) }
     ) throws -> Recording {
         let reading = TraceReading(of: "test")
         let decoder = Decoder(
@@ -28,7 +30,7 @@ import TraceDiff
         let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
         let connection = decoder.open(Opening(number: 1, time: start, client: nobody, server: nobody))
         for line in lines {
-            let bytes = Array((line.text + "\n").utf8)
+            let bytes = frame(line.text)
             connection.received(bytes.span.bytes, from: line.from, at: start + .milliseconds(line.time), packet: 0)
         }
         connection.closed(Closing(reason: .fin, by: closed.by, time: start + .milliseconds(closed.time)))
@@ -37,9 +39,12 @@ import TraceDiff
     }
 
     /// Serves a recording while something is done with its port.
+    ///
+    /// - Returns: how many requests were not in the recording.
+    @discardableResult
     private func serve(
         _ recording: Recording, _ options: ReplayOptions, _ body: (Int) async throws -> Void
-    ) async throws {
+    ) async throws -> Int {
         let (bound, announce) = AsyncStream.makeStream(of: Int.self)
         let serving = Task {
             defer { announce.finish() }
@@ -48,6 +53,8 @@ import TraceDiff
         defer { serving.cancel() }
         var ports = bound.makeAsyncIterator()
         try await body(try #require(await ports.next()))
+        serving.cancel()
+        return try await serving.value
     }
 
     /// What arrives, up to as much as is expected; at most for ten seconds.
@@ -107,5 +114,92 @@ import TraceDiff
             let actual = try await ReplayClient.play(recording, host: "127.0.0.1", port: port, options)
             #expect(actual.connections.map(\.closing?.by) == [.fromServer])
         }
+    }
+
+    // MARK: Bytes that are no frame
+
+    /// Frames with a constant and a length.
+    private static let sized = """
+        format: sized
+        header:
+          - magic: { type: u16, equals: 0x4B56 }
+          - size: u8
+        framing: { rule: length-field, field: size, counts: body }
+        body: text
+        """
+
+    /// A frame of this format.
+    private static func frame(_ text: String) -> [UInt8] { [0x4b, 0x56, UInt8(text.utf8.count)] + Array(text.utf8) }
+
+    /// What becomes of a client's connection.
+    enum End { case clientFinishes, clientCloses, serverCloses, serverStops }
+
+    /// Serves a recording to a client that asks, and sends other bytes together with its question.
+    ///
+    /// - Returns: what was reported, and the number of unknown requests.
+    private func report(
+        of bytes: [UInt8], _ end: End, unknown: ReplayOptions.Unknown = .close
+    ) async throws -> (lines: [String], count: Int) {
+        let format = try FormatLoader.load(Self.sized, file: "test.yaml")
+        let recording = try recording(
+            format, [(.fromClient, "ask", 0), (.fromServer, "answer", 10)], closed: (by: .fromClient, time: 20),
+            framedBy: Self.frame)
+        let reported = Mutex<[String]>([])
+        var options = ReplayOptions(format) { line in reported.withLock { $0.append(line) } }
+        options.unknown = unknown
+        let count = try await serve(recording, options) { port in
+            let client = try await ServerConnection.open(host: "127.0.0.1", port: port, timeout: .seconds(5))
+            client.write(Self.frame("ask") + bytes)
+            var (heard, hasEnded): ([UInt8], Bool) = ([], false)
+            func listen(_ isOver: () -> Bool) async throws {
+                for _ in 0..<2_000 where !isOver() {
+                    for arrival in client.take() {
+                        switch arrival {
+                        case .bytes(let bytes): heard += bytes
+                        case .ended: hasEnded = true
+                        }
+                    }
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+            }
+            // Then the server has read what came with the question.
+            try await listen { heard.count >= Self.frame("answer").count }
+            #expect(heard == Self.frame("answer"))
+            switch end {
+            case .clientFinishes: try await client.finish()
+            case .clientCloses: return client.close()
+            case .serverCloses: break
+            case .serverStops: return
+            }
+            try await listen { hasEnded }
+            #expect(hasEnded)
+            client.close()
+        }
+        return (reported.withLock { $0 }, count)
+    }
+
+    /// What might still become a frame is reported when the client ends its side, or the server ends.
+    @Test(arguments: [End.clientFinishes, .clientCloses, .serverStops])
+    func unfinishedFramesAreReported(_ end: End) async throws {
+        let whole = Self.frame("ask")
+        for count in 1..<whole.count {
+            let (lines, unknown) = try await report(of: Array(whole.prefix(count)), end)
+            #expect(unknown == 1 && lines.count == 1, "\(count) bytes: \(lines)")
+            #expect(lines.allSatisfy { $0.contains("bytes that are no frame") }, "\(lines)")
+        }
+    }
+
+    /// A client that waits for an answer does not wait in vain.
+    @Test(arguments: [Array("GET / HTTP/1.0\r\n\r\n".utf8), [UInt8](repeating: 0x41, count: 1_000)])
+    func whatCannotBecomeAFrameEndsTheConnection(_ bytes: [UInt8]) async throws {
+        let (lines, unknown) = try await report(of: bytes, .serverCloses)
+        #expect(unknown == 1 && lines.count == 1, "\(lines)")
+        #expect(lines.allSatisfy { $0.contains("bytes that are no frame") }, "\(lines)")
+    }
+
+    @Test func bytesThatAreNoFrameAreReportedOnceIfTheyAreIgnored() async throws {
+        let (lines, unknown) = try await report(of: Array("GET / HTTP/1.0".utf8), .clientFinishes, unknown: .ignore)
+        #expect(unknown == 1 && lines.count == 1, "\(lines)")
+        #expect(lines.allSatisfy { !$0.contains("closed") }, "\(lines)")
     }
 }

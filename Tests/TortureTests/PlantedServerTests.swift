@@ -99,6 +99,49 @@ import TraceDiff
         #expect(report.isComplete, "\(text)")
     }
 
+    /// A connection that is only open would occupy it.
+    @Test(arguments: [1, 16]) func aServerThatServesOneConnectionAtATimeIsRight(_ parallel: Int) async throws {
+        let report = try await torture("sized.py", "serial", parallel: parallel, frames: 2)
+        let text = TortureText.of(report)
+        #expect(report.isClean && report.isComplete, "\(text)")
+        #expect(report.notes.contains { $0.contains("serves one connection at a time") }, "\(report.notes)")
+        #expect(TortureJSON.of(report).contains("serves one connection at a time"))
+    }
+
+    /// A value that differs in each run may also be one that connections wrongly share.
+    @Test func whatIsNotComparedIsSaid() async throws {
+        let report = try await torture("sized.py", "counts", frames: 2)
+        let text = TortureText.of(report)
+        #expect(report.isClean && report.isComplete, "\(text)")
+        #expect(report.notCompared.contains("body.text"), "\(report.notCompared)")
+        #expect(text.contains("note: not compared, since it differed between baselines: body.text"), "\(text)")
+        #expect(TortureJSON.of(report).contains(#""notCompared":["body.text""#))
+        let right = try await torture("sized.py", "none", frames: 2)
+        #expect(right.notCompared.isEmpty && !TortureText.of(right).contains("not compared"))
+    }
+
+    /// What the user has excluded is known, and repeated values are compared with those that were said first.
+    @Test func onlyWhatWasLearnedAndIsNotRepeatedIsNotCompared() throws {
+        let given = try RulesYAML.rules(in: "mask: [fields.known]\nignore: [body.json.debug]\n", file: "rules.yaml")
+        var learned = given
+        learned.add(
+            try RulesYAML.rules(
+                in: """
+                    mask: [fields.token, fields.echo, fields.seen, { type: a, path: fields.seen }]
+                    bind: [{ name: token, places: [fields.token, fields.echo] }]
+                    ignore: [closed.by]
+                    """, file: "rules.yaml"))
+        var report = TortureReport()
+        report.note(learned, beyond: given)
+        #expect(report.notCompared == ["closed.by", "fields.seen", "fields.token"])
+        report.note(learned, beyond: given, and: (1...20).map { "fields.a\($0)" })
+        #expect(report.notCompared.count == 23)
+        #expect(report.notes.last?.hasSuffix(", and 13 more") ?? false, "\(report.notes)")
+        report = TortureReport()
+        report.note(given, beyond: given)
+        #expect(report.notes.isEmpty)
+    }
+
     /// Places at which one cut alone fails are left out of other kinds: these have not passed there.
     @Test func whatIsLeftOutIsSaid() async throws {
         let report = try await torture("sized.py", "head-once")

@@ -61,4 +61,25 @@ import Trace
             #expect(outcome.failure == nil, "seed \(seed): \(answers)")
         }
     }
+
+    /// The last piece, which a server that hangs no longer reads, is no cut.
+    @Test func aCutBeforeTheServerHangsIsProven() throws {
+        let format = try FormatLoader.load(Conversation.sizedFormat, file: "test.yaml")
+        let recording = try Conversation.recording(format, Conversation.sized(reversing: true))
+        let script = try Script(recording, FrameBuilder(format, recording), includesHeartbeats: false)
+        for isProven in [true, false] {
+            var now = Timestamp(nanoseconds: 0)
+            var play = Play(
+                script, Variation(cuts: [Variation.Cut(message: 0, offset: 1)]), FrameBuilder(format, recording),
+                patience: .seconds(2), lingering: .milliseconds(20), closes: [true])
+            _ = play.begin(at: now)
+            _ = play.take(.opened(0), at: now)
+            _ = play.take(.read(isProven: isProven), at: now)
+            #expect(play.take(.read(isProven: false), at: now) == [.wake(at: now + .seconds(2))])
+            now = now + .seconds(2)
+            #expect(play.take(.wake, at: now) == [.done])
+            #expect(play.outcome.failure == .noAnswer(message: 0))
+            #expect((play.outcome.cuts, play.outcome.proven) == (1, isProven ? 1 : 0))
+        }
+    }
 }

@@ -38,6 +38,28 @@ import Trace
         #expect(learned.source.hasPrefix(words + "«number "))
     }
 
+    /// A template as text is the same template, even if its texts contain what looks like a placeholder.
+    @Test func templatesAreReadBackAsTheyAre() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let pieces = ["«", "»", "«»", "««»", "«token 5»", "«uuid»", "uuid", "«number", " at ", "«hex 2-1»"]
+        func literal() -> String {
+            (0..<Int.random(in: 1...5, using: &generator)).map { _ in pieces.randomElement(using: &generator) ?? "" }
+                .joined()
+        }
+        for _ in 0..<500 {
+            let (before, behind) = (literal(), literal())
+            let template = TextTemplate(parts: [
+                .literal(Array(before.utf8)), .any(Placeholder(.uuid, 1, 4_096)), .literal(Array(behind.utf8)),
+            ])
+            #expect(TextTemplate(template.source) == template, "seed \(seed): \(template.source)")
+            let text = before + Self.value(.uuid, &generator) + behind
+            #expect(TextTemplate(template.source)?.masking(text)?.masked == 36, "seed \(seed): \(template.source)")
+        }
+        #expect(TextTemplate("««»uuid»") == nil)
+        #expect(TextTemplate("it's « «uuid»")?.source == "it's « «uuid»")
+    }
+
     private static let small = "abcdefghijklmnopqrstuvwxyz"
     private static let hex = "0123456789abcdef"
 

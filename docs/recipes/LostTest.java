@@ -1,3 +1,4 @@
+// Needs CONTROL (http://host:port) and TOKEN of a proxy with --control and --format line, and SERVER (host:port), which must return each line.
 import java.net.*; import java.net.http.*;
 
 class LostTest {

@@ -1,3 +1,4 @@
+# Needs CONTROL (http://host:port) and TOKEN of a proxy with --control and --format line, and SERVER (host:port), which must return each line.
 set -euo pipefail
 call() { curl -sS --fail-with-body -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; }
 api=$CONTROL/api/v1/listeners

@@ -156,12 +156,22 @@ extension DirectionFormat {
         return place.lowerBound + shape.head + shape.body..<place.upperBound + shape.head + shape.body
     }
 
-    /// Where named bits of a field are in a frame's content; empty if it has none of that name.
-    package func places(ofBits name: String, in content: RawSpan, _ shape: FrameShape) -> [(byte: Int, bit: Int)] {
+    /// Whether a field of the head or the trailer is binary: its bytes are not text, whatever they look like.
+    package func isBinary(field name: String, in content: RawSpan, _ shape: FrameShape) -> Bool {
+        headerFields(in: content, shape).first { $0.name == name }?.kind.isBinary ?? false
+    }
+
+    /// The fields of the head and the trailer that a format describes one by one.
+    private func headerFields(in content: RawSpan, _ shape: FrameShape) -> [HeaderField] {
         let layout = layouts[shape.layout]
         let head = content.extracting(0..<shape.head)
         let fields = (layout.head as? StructuredHead)?.fields(in: head) ?? (layout.head as? BinaryHead)?.fields ?? []
-        for field in fields + (layout.trailer?.fields ?? []) {
+        return fields + (layout.trailer?.fields ?? [])
+    }
+
+    /// Where named bits of a field are in a frame's content; empty if it has none of that name.
+    package func places(ofBits name: String, in content: RawSpan, _ shape: FrameShape) -> [(byte: Int, bit: Int)] {
+        for field in headerFields(in: content, shape) {
             guard let bits = field.bits.first(where: { $0.name == name }),
                 let place = place(ofField: field.name, in: content, shape)
             else { continue }

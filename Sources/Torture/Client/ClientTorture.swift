@@ -67,6 +67,7 @@ package struct ClientTorture {
             )
         }
         (baseline, self.comparison) = (first.trace, comparison)
+        report.note(comparison.rules, beyond: options.comparison.rules)
         frames = first.frames.map { entry in
             (ClientRun.Frame(connection: entry.connection, index: entry.index), entry.type, entry.anatomy)
         }

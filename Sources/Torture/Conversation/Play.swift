@@ -145,6 +145,8 @@ struct Play {
         guard phase != .done else { return [] }
         phase = .done
         outcome.failure = failure
+        // What was written last is not known to have been read, and nothing follows it: no cut.
+        if isUnsure { outcome.cuts -= 1 }
         return [.done]
     }
 

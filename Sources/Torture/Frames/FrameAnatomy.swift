@@ -13,6 +13,8 @@ struct FrameAnatomy: Sendable {
         /// The field's name, or the kind.
         var name: String
         var range: Range<Int>
+        /// Whether it is a field that is not text, whatever its bytes look like.
+        var isBinary = false
     }
 
     /// The parts, one after the other; together they are the frame.
@@ -39,7 +41,9 @@ struct FrameAnatomy: Sendable {
             if format.layouts[shape.layout].head is JSONHead, range.count > 2, bytes[range.lowerBound] == 0x22 {
                 range = range.lowerBound + 1..<range.upperBound - 1
             }
-            fields.append(Part(kind: .field, area: .field, name: field.name, range: range))
+            let isBinary = format.isBinary(field: field.name, in: content, shape)
+            fields.append(
+                Part(kind: .field, area: .field, name: field.name, range: range, isBinary: isBinary))
         }
         fields.sort { $0.range.lowerBound < $1.range.lowerBound }
         let body = shape.head..<shape.head + shape.body
@@ -94,14 +98,17 @@ struct FrameAnatomy: Sendable {
         let inside = offset - part.range.lowerBound
         if inside == 0 { return "\(frame) is split before \(name)" }
         let place = "\(part.kind == .frame ? frame : "\(name) of \(frame)") is split"
-        if let width = character(at: offset, in: part.range) { return "\(place) inside a character of \(width) bytes" }
+        if !part.isBinary, let width = character(at: offset, in: part.range) {
+            return "\(place) inside a character of \(width) bytes"
+        }
         return "\(place) after its \(Self.ordinal(inside)) \(unit(of: part))"
     }
 
     private func unit(of part: Part) -> String {
+        guard part.kind == .field, !part.isBinary else { return "byte" }
         let bytes = bytes[part.range]
-        if part.kind == .field, bytes.allSatisfy({ $0 >= 0x30 && $0 < 0x3a }) { return "digit" }
-        if part.kind == .field, bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return "character" }
+        if bytes.allSatisfy({ $0 >= 0x30 && $0 < 0x3a }) { return "digit" }
+        if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return "character" }
         return "byte"
     }
 

@@ -30,6 +30,7 @@ package enum TortureJSON {
             .init("complete", .boolean(report.isComplete)),
             .init("seed", .number(String(report.seed))),
             .init("patience", .number(String(Double(report.patience.nanoseconds) / 1e9))),
+            .init("notCompared", .array(report.notCompared.map(JSONValue.text))),
             .init("notes", .array(report.notes.map(JSONValue.text))),
         ]).compactText + "\n"
     }

@@ -1,4 +1,5 @@
 import Streams
+import TraceDiff
 
 /// What torture found.
 package struct TortureReport: Sendable {
@@ -47,12 +48,36 @@ package struct TortureReport: Sendable {
     package var patience = Interval(nanoseconds: 0)
     package var sections: [Section] = []
     package var least: [Break] = []
+    /// The paths of values that differed between baselines, and are therefore not compared.
+    package private(set) var notCompared: [String] = []
     /// Whether the search came to its end.
     package var isComplete = true
     /// What else the user should know, as lines.
     package var notes: [String] = []
 
     package init() {}
+
+    /// Notes what is not compared, since it differed between baselines.
+    ///
+    /// - Parameters:
+    ///   - given: the rules of the user.
+    ///   - learned: those, and what was learned from baselines.
+    ///   - others: the paths of what differed and needs no rule.
+    mutating func note(_ learned: TraceRules, beyond given: TraceRules, and others: [String] = []) {
+        // Bound values are compared with those that were said first.
+        let bound = Set(learned.bindings.flatMap { $0.places.dropFirst() })
+        let masked = learned.masks.filter { !given.masks.contains($0) }.map(\.place).filter { !bound.contains($0) }
+        let ignored = learned.ignored.filter { !given.ignored.contains($0) }
+        notCompared = Set((masked + ignored).map(\.path.description) + others).sorted()
+        guard !notCompared.isEmpty else { return }
+        let more = notCompared.count - Self.mostPaths
+        notes.append(
+            "not compared, since it differed between baselines: \(notCompared.prefix(Self.mostPaths).joined(separator: ", "))"
+                + (more > 0 ? ", and \(more) more" : ""))
+    }
+
+    /// At most how many paths a note names.
+    private static let mostPaths = 10
 
     /// How many segmentations were tried, proven, and failed.
     package var cuts: Int { sections.reduce(0) { $0 + $1.tried } }

@@ -14,9 +14,10 @@ extension ServerTorture {
         while next < variations.count, !isDead {
             let part = Array(variations[next..<min(next + Self.chunk, variations.count)])
             next += part.count
-            let sentinel = try? await Sentinel.open(batch.server)
+            let sentinel = servesSeveral ? try? await Sentinel.open(batch.server) : nil
             let results = try await batch.play(part, judge)
-            // If a connection on which nothing was said has ended, the server has: runs at the same time are not to blame.
+            // If a connection on which nothing was said has ended, the server has: runs at the same time are not to blame. Without
+            // one, it may have.
             let hasEnded = sentinel?.hasEnded ?? true
             sentinel?.close()
             let symptom = results.contains { $0.symptom != nil } ? try await brokenNow() : nil

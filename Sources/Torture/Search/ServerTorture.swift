@@ -22,6 +22,8 @@ package struct ServerTorture {
     var fatal = 0
     /// Whether the server has stopped answering.
     var isDead = false
+    /// Whether the server answers one connection while another one is open.
+    var servesSeveral = true
 
     /// Tortures a server.
     ///
@@ -47,7 +49,8 @@ package struct ServerTorture {
 
     /// Tries everything, as long as the server lives.
     private mutating func search() async throws {
-        try await findParallel()
+        try await findSeveral()
+        if servesSeveral { try await findParallel() }
         // What most often breaks comes first: a server may not live long enough for all of it.
         try await tryCuts(at: \.tellingPlaces)
         if !isDead { try await tryFields() }
@@ -99,6 +102,9 @@ package struct ServerTorture {
                 report.frames = script.messages.count
                 report.bytes = script.byteCount
                 (report.seed, report.patience) = (options.seed, batch.patience)
+                report.note(
+                    judge.comparison.rules, beyond: options.comparison.rules,
+                    and: judge.ends == nil ? ["closed.reason"] : [])
                 switch AnswerComparison.compare(first.items, judge) {
                 case .nothingAlike(let text):
                     throw TortureError(
@@ -187,6 +193,25 @@ package struct ServerTorture {
 
     // MARK: At once
 
+    /// Finds out whether the server answers while another connection is open, on which nothing is said.
+    private mutating func findSeveral() async throws {
+        let idle = try? await Sentinel.open(batch.server)
+        let symptom = judge.symptom(of: try await batch.play())
+        idle?.close()
+        guard let symptom else { return }
+        servesSeveral = false
+        report.notes.append(
+            "the server serves one connection at a time (\(symptom) while another one is open); runs are played one after the other"
+        )
+        try await requireAnswer(after: "a run beside an open connection")
+    }
+
+    /// Makes sure that the server still answers.
+    private func requireAnswer(after what: String, or advice: String = "") async throws {
+        guard try await isBroken() else { return }
+        throw TortureError("the server no longer answers after \(what); expected one that answers again\(advice)")
+    }
+
     /// Finds out whether runs disturb each other: beside a connection that is stuck in the middle of a frame, several baselines at
     /// once must go as one alone.
     private mutating func findParallel() async throws {
@@ -207,11 +232,7 @@ package struct ServerTorture {
             report.notes.append(
                 "runs are played one after the other: several at once disturb each other (\(results.lazy.compactMap(\.symptom).first ?? "answers are slow"))"
             )
-            if try await isBroken() {
-                throw TortureError(
-                    "the server no longer answers after several runs at once; expected one that answers again, or --parallel 1"
-                )
-            }
+            try await requireAnswer(after: "several runs at once", or: ", or --parallel 1")
         }
     }
 }

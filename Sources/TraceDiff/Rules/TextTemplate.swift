@@ -1,6 +1,6 @@
 /// The common part of texts that differ in each run, and their variable parts: `{"token": "«uuid»", "user": "bob"}`.
 ///
-/// It matches whole texts. A `«` that does not begin a placeholder represents itself.
+/// It matches whole texts. A `«` that does not begin a placeholder represents itself; `««»` represents one that does.
 package struct TextTemplate: Hashable, Sendable {
     enum Part: Hashable, Sendable {
         case literal([UInt8])
@@ -19,7 +19,10 @@ package struct TextTemplate: Hashable, Sendable {
         while let open = rest.firstIndex(of: "«") {
             literal += rest[..<open]
             let inside = rest[rest.index(after: open)...]
-            if let close = inside.firstIndex(of: "»"), let placeholder = Placeholder(inside[..<close]) {
+            if inside.hasPrefix(Self.escaped) {
+                literal.append("«")
+                rest = inside.dropFirst(Self.escaped.count)
+            } else if let close = inside.firstIndex(of: "»"), let placeholder = Placeholder(inside[..<close]) {
                 if !literal.isEmpty { parts.append(.literal(Array(literal.utf8))) }
                 parts.append(.any(placeholder))
                 literal = ""
@@ -39,10 +42,27 @@ package struct TextTemplate: Hashable, Sendable {
     package var source: String {
         parts.map { part in
             switch part {
-            case .literal(let bytes): String(decoding: bytes, as: UTF8.self)
+            case .literal(let bytes): Self.escaping(String(decoding: bytes, as: UTF8.self))
             case .any(let placeholder): placeholder.description
             }
         }.joined()
+    }
+
+    /// What follows the `«` of one that represents itself.
+    private static let escaped = "«»"
+
+    /// A literal as `source` has it.
+    private static func escaping(_ literal: String) -> String {
+        var source = ""
+        var rest = literal[...]
+        while let open = rest.firstIndex(of: "«") {
+            let inside = rest[rest.index(after: open)...]
+            let isPlaceholder = inside.firstIndex(of: "»").map { Placeholder(inside[..<$0]) != nil } ?? false
+            source += rest[...open]
+            if isPlaceholder || inside.hasPrefix(escaped) { source += escaped }
+            rest = inside
+        }
+        return source + rest
     }
 
     /// Whether no part of it is fixed.

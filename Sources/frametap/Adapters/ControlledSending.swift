@@ -53,7 +53,24 @@ final class ControlledSending: SendingConnection {
             if ContinuousClock.now > deadline { break }
             patience = Self.quiet.seconds
         }
-        return answered.count > count ? nil : Self.unanswered(in: timeout)
+        if answered.count > count { return nil }
+        var missing = Self.unanswered(in: timeout)
+        if await !knowsFormat() {
+            missing.reason +=
+                " that the proxy knows as a frame: it has not recognized the connection's format; start the proxy with --format"
+        }
+        return missing
+    }
+
+    /// Whether the proxy knows the format of the connection, as far as its events tell: otherwise it records no frames.
+    private func knowsFormat() async -> Bool {
+        let query = [("connection", "\(connection)")]
+        guard let page = try? await client.get(path + ["events"], query: query), page["missed"]?.integer == 0,
+            case .array(let events)? = page["events"]
+        else { return true }
+        return events.contains { event in
+            event["event"]?.string == "frame" || event["event"]?.string == "format" && event["format"]?.string != nil
+        }
     }
 
     /// The other side's next frame; nil if there is none in time.

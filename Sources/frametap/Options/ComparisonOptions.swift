@@ -10,7 +10,7 @@ struct ComparisonOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Compare more: \(Comparison.Aspect.allCases.map(\.rawValue).joined(separator: ", ")), separated by commas.",
-            valueName: "what,…"))
+            valueName: "what,…"), completion: .list(Comparison.Aspect.allCases.map(\.rawValue)))
     var compare: [String] = []
 
     @Option(

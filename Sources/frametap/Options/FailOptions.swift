@@ -7,7 +7,7 @@ struct FailOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Exit with 1 if there was one of these: a kind of finding, unframed, missing, dropped. Separated by commas; may be repeated.",
-            valueName: "kinds"))
+            valueName: "kinds"), completion: .list(FailOptions.known))
     var failOn: [String] = []
 
     func validate() throws {

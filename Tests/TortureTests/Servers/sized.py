@@ -1,8 +1,10 @@
 """A server of frames with a length: two bytes of length, one byte of kind, the body. It returns each frame with its body reversed.
 
-Its argument is the error to make, or `none`; prints its port.
+Its argument is the error to make, or `none`; prints its port. With `serial` it makes none, but serves one connection at a time; with
+`counts` it adds the connection's number to each body.
 """
 
+import itertools
 import os
 import socket
 import struct
@@ -42,7 +44,7 @@ def frames(sock):
         yield kind, sock.recv(size) if BUG == "body-once" and size else receive_exactly(sock, size)
 
 
-def serve(sock):
+def serve(sock, number):
     try:
         for kind, body in frames(sock):
             if BUG == "one-at-a-time":
@@ -53,7 +55,8 @@ def serve(sock):
                 except BlockingIOError:
                     pass
             answer = {"only-errors": 63, "only-asked": 18}.get(BUG, kind + 16)
-            sock.sendall(struct.pack(">HB", len(body), answer) + body[::-1])
+            answered = body[::-1] + (b" %d" % number if BUG == "counts" else b"")
+            sock.sendall(struct.pack(">HB", len(answered), answer) + answered)
     except OSError:
         pass
     except struct.error:
@@ -67,6 +70,9 @@ listener = socket.create_server(("127.0.0.1", 0), backlog=64)
 print(listener.getsockname()[1], flush=True)
 while BUG == "crash-restart" and (child := os.fork()):
     os.waitpid(child, 0)
-while True:
+for number in itertools.count(1):
     connection, _ = listener.accept()
-    threading.Thread(target=serve, args=(connection,), daemon=True).start()
+    if BUG == "serial":
+        serve(connection, number)
+        continue
+    threading.Thread(target=serve, args=(connection, number), daemon=True).start()

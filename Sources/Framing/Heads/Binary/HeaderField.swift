@@ -29,6 +29,16 @@ package struct HeaderField: Sendable, Hashable {
         case string(size: Int, padding: UInt8)
         /// Bytes of a fixed size.
         case bytes(size: Int)
+
+        /// Whether it is not written as text.
+        var isBinary: Bool {
+            switch self {
+            case .unsigned, .signed, .float, .varint, .bytes, .numeral(.ber), .numeral(.lengthEncoded),
+                .numeral(.groups):
+                true
+            case .decimal, .numeral(.hexadecimal), .numeral(.digits), .string: false
+            }
+        }
     }
 
     /// A field's bits by name, each with the lowest bit and the number of bits.
