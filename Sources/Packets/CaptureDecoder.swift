@@ -125,18 +125,27 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
                 guard let header = IPv4Header(rest) else { return .malformed }
                 if verifiesChecksums, !header.hasRightChecksum(rest) { return .badChecksum }
                 let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
-                let length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
+                var length = (header.totalLength ?? rest.byteCount &+ cutOff) &- header.headerLength
                 rest = rest.extracting(unchecked: header.headerLength..<available)
                 if let fragment = header.fragment {
                     return defragment(
                         rest, length, fragment, header.protocolNumber, header.source, header.destination, packet, depth)
                 }
-                if header.protocolNumber == IPProtocol.tcp {
+                var protocolNumber = header.protocolNumber
+                if protocolNumber == IPProtocol.authenticationHeader {
+                    guard let inner = IPv6Extensions.pass(rest, first: protocolNumber, isIPv4: true) else {
+                        return .malformed
+                    }
+                    protocolNumber = inner.protocolNumber
+                    length -= inner.start
+                    rest = rest.extracting(inner.start..<rest.byteCount)
+                }
+                if protocolNumber == IPProtocol.tcp {
                     return take(
                         rest, length, from: header.source, to: header.destination, packet,
                         identification: header.identification)
                 }
-                inside = IPProtocol.inside(header.protocolNumber, rest)
+                inside = IPProtocol.inside(protocolNumber, rest)
             case .ipv6:
                 guard let header = IPv6Header(rest) else { return .malformed }
                 let available = min(header.totalLength ?? rest.byteCount, rest.byteCount)
@@ -232,7 +241,8 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
                 now: time)
         else { return nil }  // the defragmenter counts datagrams that stay incomplete
         let datagram = whole.bytes.span.bytes
-        guard let inner = IPv6Extensions.pass(datagram, first: protocolNumber, isIPv4: source.isIPv4) else {
+        guard let inner = IPv6Extensions.pass(datagram, first: whole.protocolNumber, isIPv4: source.isIPv4)
+        else {
             return .malformed
         }
         let bytes = datagram.extracting(inner.start..<datagram.byteCount)

@@ -100,11 +100,16 @@ package struct FlowFinder {
                     return defragment(
                         rest, length, fragment, header.protocolNumber, header.source, header.destination, depth: depth)
                 }
-                if header.protocolNumber == IPProtocol.tcp {
-                    return Self.segment(rest, length, header.source, header.destination)
+                guard
+                    let inner = IPv6Extensions.pass(
+                        rest, first: header.protocolNumber, isIPv4: header.source.isIPv4)
+                else { return .other(ends) }
+                rest = rest.extracting(inner.start..<rest.byteCount)
+                if inner.protocolNumber == IPProtocol.tcp {
+                    return Self.segment(rest, length &- inner.start, header.source, header.destination)
                 }
-                inside = IPProtocol.inside(header.protocolNumber, rest)
-                hosts = Self.ends(ends, inside, header.protocolNumber, rest, header.source, header.destination)
+                inside = IPProtocol.inside(inner.protocolNumber, rest)
+                hosts = Self.ends(ends, inside, inner.protocolNumber, rest, header.source, header.destination)
             case .aggregateMSDU:
                 return followSubframes(of: rest, depth: depth)
             default:
@@ -177,7 +182,7 @@ package struct FlowFinder {
         }
         guard let datagram = number else { return .other(hosts) }
         if let whole {
-            return settle(datagram, follow(datagram: whole, protocolNumber, source, destination, depth: depth))
+            return settle(datagram, follow(datagram: whole, source, destination, depth: depth))
         }
         if isAbandoned {
             let last = known[datagram] ?? .other(hosts)
@@ -199,12 +204,14 @@ package struct FlowFinder {
 
     /// Follows the layers of a datagram that was fragmented.
     private mutating func follow(
-        datagram whole: FragmentedDatagram.Whole, _ first: UInt8, _ source: IPAddress, _ destination: IPAddress,
-        depth: Int
+        datagram whole: FragmentedDatagram.Whole, _ source: IPAddress, _ destination: IPAddress, depth: Int
     ) -> Found {
         let hosts = ConnectionEnds(between: source, destination)
         let datagram = whole.bytes.span.bytes
-        guard let (protocolNumber, start) = IPv6Extensions.pass(datagram, first: first, isIPv4: source.isIPv4) else {
+        guard
+            let (protocolNumber, start) = IPv6Extensions.pass(
+                datagram, first: whole.protocolNumber, isIPv4: source.isIPv4)
+        else {
             return .other(hosts)
         }
         let bytes = datagram.extracting(start..<datagram.byteCount)

@@ -79,6 +79,29 @@ import Testing
         }
     }
 
+    /// An identification is used again while the rest of a datagram is missing (RFC 4963): only the later datagram is whole.
+    @Test(arguments: [false, true]) func whatIsLeftOfAnotherDatagramIsReplaced(isIPv6: Bool) {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for round in 0..<100 {
+            let count = Int.random(in: 40...300, using: &generator)
+            let size = 8 * Int.random(in: 4...6, using: &generator)
+            func frames(_ payload: [UInt8]) -> [[UInt8]] {
+                let (packet, start) = ChecksumTests.packet(payload, isIPv6: isIPv6)
+                return Self.fragments(Array(packet[start...]), of: size, isIPv6: isIPv6).map(\.frame)
+            }
+            let sent = generator.bytes(count)
+            let before = frames(generator.bytes(count))
+            let kept = Int.random(in: 1..<before.count, using: &generator)
+            var file = PcapFile()
+            for frame in before.prefix(kept) + frames(sent) { file.add(frame) }
+            let (log, counters) = events(of: file.bytes)
+            #expect(log.bytes(of: 1, from: .fromClient) == sent, "seed \(seed), round \(round)")
+            #expect(counters.segments == 1, "seed \(seed), round \(round)")
+            #expect(counters.skipped == [.conflictingFragment: kept], "seed \(seed), round \(round)")
+        }
+    }
+
     /// The snapshot length cuts fragments off, and not only the last one: a datagram has the bytes before the first cut, and its
     /// whole length.
     @Test(arguments: [false, true], [false, true]) func whatWasCutOffIsMissing(isIPv6: Bool, isTunnelled: Bool) {

@@ -57,6 +57,42 @@ import Testing
         #expect(events(of: file.bytes).log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
     }
 
+    /// Only the first fragment says what the datagram carries (RFC 8200 section 4.5).
+    @Test(arguments: [false, true]) func protocolOfTheFirstFragmentCountsInIPv6(isFirstLast: Bool) {
+        func fragment(_ range: Range<Int>, next: UInt8) -> [UInt8] {
+            let place = range.lowerBound | (range.upperBound < NetworkTests.datagram.count ? 1 : 0)
+            return Headers.ipv6([next, 0] + big(place, 2) + big(99, 4) + NetworkTests.datagram[range], next: 44)
+        }
+        let fragments = [fragment(0..<56, next: 6), fragment(56..<120, next: 17)]
+        var file = PcapFile(linkType: 229)
+        for bytes in isFirstLast ? fragments.reversed() : fragments { file.add(bytes) }
+        let (log, counters) = events(of: file.bytes)
+        #expect(log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
+        #expect(counters.skipped.isEmpty)
+    }
+
+    /// TCP after an authentication header (RFC 4302) in IPv4, whole or in fragments, and such a header that is cut off.
+    @Test func authenticationHeaderInIPv4() {
+        let whole = [6, 4] + [UInt8](repeating: 0xee, count: 22) + NetworkTests.datagram
+        var file = PcapFile(linkType: 228)
+        file.add(Headers.ipv4(whole, protocol: 51))
+        file.add(Headers.ipv4(Array(whole[..<20]), protocol: 51))
+        let (log, counters) = events(of: file.bytes)
+        #expect(log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
+        #expect(counters.segments == 1 && counters.skipped == [.malformed: 1])
+        var parts = PcapFile(linkType: 228)
+        parts.add(Headers.ipv4(Array(whole[64...]), protocol: 51, identification: 7, fragment: 64 / 8))
+        parts.add(Headers.ipv4(Array(whole[..<64]), protocol: 51, identification: 7, fragment: 0x2000))
+        #expect(events(of: parts.bytes).log.bytes(of: 1, from: .fromClient) == NetworkTests.payload)
+        // Where a connection is looked for, it is found.
+        var finder = FlowFinder()
+        let packet = PacketInfo(
+            number: 1, time: Timestamp(nanoseconds: 0), linkType: .ipv4, capturedLength: whole.count + 20,
+            originalLength: whole.count + 20)
+        let found = finder.find(packet, Headers.ipv4(whole, protocol: 51).span.bytes)
+        #expect(found.ends?.upper.port == 80 || found.ends?.lower.port == 80)
+    }
+
     /// A fragment of the datagram after an extension header (destination options), in IPv6.
     static func extendedFragment(_ range: Range<Int>) -> [UInt8] {
         let whole: [UInt8] = [6, 0, 1, 4, 0, 0, 0, 0] + datagram

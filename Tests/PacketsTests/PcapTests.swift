@@ -40,6 +40,33 @@ import Testing
         #expect(packets.map(\.info.originalLength) == [60, 60])
     }
 
+    /// `cat a.pcap b.pcap`, also of gzip files: a file may follow another one, in another byte order and of another link type.
+    @Test(arguments: [false, true], [false, true]) func filesPutTogether(
+        isFirstBigEndian: Bool, isSecondBigEndian: Bool
+    ) {
+        var first = PcapFile(isBigEndian: isFirstBigEndian)
+        first.add([1, 2, 3], at: 1_000_000)
+        first.add([])
+        var second = PcapFile(magic: 0xa1b2_3c4d, isBigEndian: isSecondBigEndian, linkType: 101)
+        second.packets = [(5, 123_456_789, [4], nil), (6, 0, [5, 6], nil)]
+        let empty = PcapFile().bytes
+        let whole = first.bytes + empty + second.bytes
+        let pieces: [(bytes: [UInt8], sizes: [Int])] = [
+            (whole, [1 << 20]), (whole, [1]), (whole, [7, 16, 24]),
+            (gzip(first.bytes + empty) + gzip(second.bytes), [1 << 20]),
+        ]
+        for (bytes, sizes) in pieces {
+            let (log, error) = read(bytes, sizes: sizes)
+            #expect(error == nil)
+            #expect(log.packets.map(\.bytes) == [[1, 2, 3], [], [4], [5, 6]])
+            #expect(log.packets.map(\.info.number) == [1, 2, 3, 4])
+            #expect(log.packets.map(\.info.linkType) == [.ethernet, .ethernet, .raw, .raw])
+            #expect(log.packets.map(\.info.time.nanoseconds) == [1_000_000_000, 0, 5_123_456_789, 6_000_000_000])
+        }
+        let error = read(first.bytes + second.bytes.prefix(20)).error
+        #expect(error?.kind == .truncated && error?.offset == first.bytes.count)
+    }
+
     @Test func checkSequenceLengthInLinkType() {
         var file = PcapFile(linkType: 0x2400_0001)
         file.add([1])

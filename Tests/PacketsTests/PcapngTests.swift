@@ -106,4 +106,24 @@ import Testing
         bytes[start + 4] = 13
         #expect(read(bytes).error?.offset == start + 4)
     }
+
+    /// Interfaces take memory: a section may not have any number of them.
+    @Test func interfacesOfASectionAreLimited() {
+        var file = PcapngFile()
+        for _ in 0..<65_536 { file.interface() }
+        file.packet([1], interface: 65_535)
+        let (allowed, none) = read(file.file.bytes)
+        #expect(none == nil && allowed.packets.map(\.info.interface) == [65_535])
+        // Those of another section count from 0.
+        var two = file
+        two.section(isBigEndian: false)
+        two.interface()
+        #expect(read(two.file.bytes).error == nil)
+        let start = file.file.bytes.count
+        file.interface()
+        file.packet([2])
+        let (log, error) = read(file.file.bytes)
+        #expect(log.packets.map(\.bytes) == [[1]])
+        #expect(error?.kind == .tooManyInterfaces && error?.offset == start)
+    }
 }

@@ -114,6 +114,21 @@ import Testing
             ])
     }
 
+    /// However many bytes differ, and whatever is the same between them.
+    @Test func aSegmentThatDiffersIsOneConflict() {
+        var options = ReassemblyOptions()
+        options.conflictHistory = 100
+        var talk = Conversation(options)
+        talk.handshake()
+        talk.client(100, "abcdefgh")
+        talk.client(100, "aXcXeXgh")
+        #expect(
+            talk.notices(.fromClient) == [
+                .retransmitted(offset: 0, byteCount: 8),
+                .conflict(offset: 1, kept: Array("bcdef".utf8), other: Array("XcXeX".utf8)),
+            ])
+    }
+
     @Test(arguments: [(OverlapPolicy.first, "abcdefg"), (.last, "abXXefg")])
     func overlapPolicy(policy: OverlapPolicy, expected: String) {
         var options = ReassemblyOptions()

@@ -16,6 +16,8 @@ package struct CaptureError: Error, Hashable, Sendable {
         case unknownVariant
         /// A pcapng packet of an undescribed interface.
         case unknownInterface
+        /// More interfaces in a pcapng section than are read.
+        case tooManyInterfaces
         /// Compressed data that cannot be expanded.
         case badCompression
     }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Records of a pcap file: seconds, fraction, captured and original length, then the bytes.
+/// Records of a pcap file: seconds, fraction, captured and original length, then the bytes. Another file may follow the last one.
 ///
 /// Source: draft-ietf-opsawg-pcap, section 5.
 extension CaptureParser {
@@ -26,6 +26,10 @@ extension CaptureParser {
                 header.lengthOrder == .originalFirst || captured > original
             {
                 (captured, original) = (original, captured)
+            }
+            if captured == 0, original == 0, PcapHeader.begins(window.extracting(at..<at + headerLength)) {
+                state = .start
+                return Progress(consumed: at, wanted: PcapHeader.byteCount, stopped: false)
             }
             guard captured <= header.maximumLength else {
                 throw CaptureError(

@@ -145,6 +145,11 @@ extension CaptureParser {
                 body, offset, section, to: &receiver)
         case BlockType.interfaceDescription:
             try require(body, 8, offset)
+            guard section.interfaces.count < PcapngSection.mostInterfaces else {
+                throw CaptureError(
+                    kind: .tooManyInterfaces, offset: offset - 8,
+                    expected: "at most \(PcapngSection.mostInterfaces) interfaces in a section", found: "another one")
+            }
             receiver.described(section.addInterface(body))
         case BlockType.decryptionSecrets:
             // Type (4), length (4), secrets.

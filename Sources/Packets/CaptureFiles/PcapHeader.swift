@@ -40,6 +40,16 @@ struct PcapHeader: Hashable, Sendable {
         variant(magic) != nil || variant(magic.byteSwapped) != nil
     }
 
+    /// Whether another file begins where a record should, as `cat` puts files together. As a record it would have no bytes.
+    ///
+    /// - Parameter record: at least 16 bytes.
+    static func begins(_ record: RawSpan) -> Bool {
+        let magic = record.u32(0)
+        let big = variant(magic) != nil
+        guard big || variant(magic.byteSwapped) != nil else { return false }
+        return PcapngOption.number(record.u16(4), big) == 2 && PcapngOption.number(record.u16(6), big) == 4
+    }
+
     /// Reads the 24 bytes at the start of a file.
     init(_ bytes: RawSpan) throws(CaptureError) {
         let magic = bytes.u32(0)

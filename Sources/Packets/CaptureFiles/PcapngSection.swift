@@ -6,6 +6,8 @@ import Streams
 struct PcapngSection: Sendable {
     /// The type of the block that starts a section: the same in both byte orders.
     static let blockType: UInt32 = 0x0a0d_0d0a
+    /// The most interfaces that a section may have: as many as an obsolete packet block can name. Each takes memory.
+    static let mostInterfaces = 65_536
 
     /// An interface of the section.
     struct Interface: Sendable {

@@ -69,7 +69,8 @@ package struct CaptureIndexer: PacketReceiver {
 
     /// An indexer that has seen nothing.
     ///
-    /// - Parameter memoryLimit: how many bytes connections may take before those that pause are written.
+    /// - Parameter memoryLimit: how many bytes connections may take, as they are counted, before those that pause are written: the
+    ///   process takes several times as much.
     package init(memoryLimit: Int = 64 << 20) { self.memoryLimit = memoryLimit }
 
     /// What is to be appended to the index file, after its header.

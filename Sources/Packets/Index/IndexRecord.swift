@@ -67,7 +67,7 @@ package struct IndexedConnection: Hashable, Sendable {
 package struct IndexEnd: Hashable, Sendable {
     /// How many packets there are, of all kinds.
     package var packets = 0
-    /// How many connections there are. One that pauses in a large capture may count more than once.
+    /// How many connections were begun. One that pauses in a large capture may count more than once.
     package var connections = 0
     /// How many bytes of the file could be read.
     package var readable = 0

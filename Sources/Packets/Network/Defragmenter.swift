@@ -3,7 +3,8 @@ import Streams
 /// Reassembles fragmented IP datagrams.
 ///
 /// Source: RFC 791 section 3.2, RFC 8200 section 4.5. Where fragments overlap the first copy wins; RFC 5722 has IPv6 drop the
-/// datagram, but a capture shows what a host may have accepted.
+/// datagram, but a capture shows what a host may have accepted. An identification may be used again while a fragment of the
+/// datagram before is missing (RFC 4963): the last copies win if only they have TCP's checksum right.
 struct Defragmenter {
     /// Limits of memory and time.
     struct Limits {
@@ -20,6 +21,7 @@ struct Defragmenter {
         fileprivate var source: IPAddress
         fileprivate var destination: IPAddress
         fileprivate var identification: UInt32
+        /// 0 for IPv6, where the fragments may name different ones (RFC 8200 section 4.5).
         fileprivate var protocolNumber: UInt8
     }
 
@@ -53,7 +55,7 @@ struct Defragmenter {
     ) -> FragmentedDatagram.Whole? {
         let key = Key(
             source: source, destination: destination, identification: place.identification,
-            protocolNumber: protocolNumber)
+            protocolNumber: source.isIPv4 ? protocolNumber : 0)
         if let known = datagrams[key], now - known.started > limits.timeout { abandon(key) }
         // Nothing longer than 64 KiB can be a datagram.
         guard place.offset + length <= 65_535 else {
@@ -69,8 +71,14 @@ struct Defragmenter {
         }
         var datagram = datagrams.removeValue(forKey: key) ?? begin(now)
         latest = datagram.number
-        if datagram.add(payload, at: place, length: length) { conflicts += 1 }
-        if let whole = datagram.whole() {
+        if datagram.add(payload, at: place, length: length, protocolNumber: protocolNumber) { conflicts += 1 }
+        if var whole = datagram.whole() {
+            if let latest = datagram.latestWhole(), !Self.hasRightChecksum(whole, from: source, to: destination),
+                Self.hasRightChecksum(latest, from: source, to: destination)
+            {
+                datagram.preferLatest()
+                whole = latest
+            }
             let forgotten = completed.insert(datagram, key)
             if notesNumbers { forgottenNumbers += forgotten }
             return whole
@@ -81,6 +89,22 @@ struct Defragmenter {
         }
         datagrams[key] = datagram
         return nil
+    }
+
+    /// Whether a datagram is a TCP segment whose checksum is right.
+    private static func hasRightChecksum(
+        _ whole: FragmentedDatagram.Whole, from source: IPAddress, to destination: IPAddress
+    ) -> Bool {
+        let datagram = whole.bytes.span.bytes
+        guard whole.cutOff == 0,
+            let inner = IPv6Extensions.pass(datagram, first: whole.protocolNumber, isIPv4: source.isIPv4),
+            inner.protocolNumber == IPProtocol.tcp
+        else { return false }
+        let bytes = datagram.extracting(inner.start..<datagram.byteCount)
+        guard let segment = TCPSegment(bytes, length: bytes.byteCount, from: source, to: destination) else {
+            return false
+        }
+        return segment.hasRightChecksum(bytes, length: bytes.byteCount)
     }
 
     private mutating func begin(_ now: Timestamp) -> FragmentedDatagram {

@@ -8,6 +8,8 @@ struct FragmentedDatagram {
         var bytes: [UInt8]
         /// How many bytes it had on the wire.
         var length: Int
+        /// What they are: the protocol that its first fragment names.
+        var protocolNumber: UInt8
 
         /// How many bytes follow the captured ones.
         var cutOff: Int { length - bytes.count }
@@ -24,6 +26,10 @@ struct FragmentedDatagram {
     /// What was on the wire and not captured, by where it begins.
     private var cutOff: [Range<Int>] = []
     private var total: Int?
+    /// What it carries, once its first fragment has arrived.
+    private var protocolNumber: UInt8?
+    /// Its bytes if the last copy of each counts; nil while all copies are alike.
+    private var latest: [UInt8]?
 
     /// A datagram of which nothing has arrived.
     init(number: Int, started: Timestamp) { (self.number, self.started) = (number, started) }
@@ -32,16 +38,20 @@ struct FragmentedDatagram {
     var rangeCount: Int { pieces.count + cutOff.count }
 
     /// How many bytes are kept.
-    var byteCount: Int { pieces.reduce(0) { $0 + $1.bytes.count } }
+    var byteCount: Int { pieces.reduce(latest?.count ?? 0) { $0 + $1.bytes.count } }
 
     /// Adds a fragment. Of bytes that are present already, the first copy counts.
     ///
     /// - Parameters:
     ///   - payload: the captured part of it.
     ///   - length: how long it was on the wire.
+    ///   - number: the protocol that it names; that of the first fragment counts (RFC 8200 section 4.5).
     /// - Returns: whether it differs from an earlier one that has the same bytes.
-    mutating func add(_ payload: RawSpan, at place: FragmentPlace, length: Int) -> Bool {
+    mutating func add(
+        _ payload: RawSpan, at place: FragmentPlace, length: Int, protocolNumber number: UInt8
+    ) -> Bool {
         fragments += 1
+        if place.offset == 0, protocolNumber == nil { protocolNumber = number }
         let end = place.offset + length
         if !place.hasMore, total == nil { total = end }
         let captured = place.offset + payload.byteCount
@@ -49,7 +59,9 @@ struct FragmentedDatagram {
             let index = cutOff.firstIndex { $0.lowerBound > captured } ?? cutOff.count
             cutOff.insert(captured..<end, at: index)
         }
-        return insert(payload, at: place.offset)
+        let isConflicting = insert(payload, at: place.offset)
+        if isConflicting || latest != nil { overwrite(payload, at: place.offset) }
+        return isConflicting
     }
 
     /// Keeps the bytes not present yet.
@@ -77,9 +89,39 @@ struct FragmentedDatagram {
         return isConflicting
     }
 
+    /// Adds a copy to `latest`, which begins as what is present.
+    private mutating func overwrite(_ payload: RawSpan, at offset: Int) {
+        let isFirst = latest == nil
+        var bytes = latest ?? []
+        latest = nil  // so that the bytes are changed in place
+        let end = max(pieces.last.map { $0.start + $0.bytes.count } ?? 0, offset + payload.byteCount)
+        if bytes.count < end { bytes += [UInt8](repeating: 0, count: end - bytes.count) }
+        if isFirst {
+            for piece in pieces {
+                bytes.replaceSubrange(piece.start..<piece.start + piece.bytes.count, with: piece.bytes)
+            }
+        }
+        bytes.replaceSubrange(offset..<offset + payload.byteCount, with: payload.copied())
+        latest = bytes
+    }
+
+    /// What it carries if the last copy of each byte counts; nil if all copies are alike, or bytes are missing.
+    func latestWhole() -> Whole? {
+        guard let latest, cutOff.isEmpty, let first = whole(), latest.count >= first.length else { return nil }
+        return Whole(
+            bytes: Array(latest.prefix(first.length)), length: first.length, protocolNumber: first.protocolNumber)
+    }
+
+    /// From now on, the last copy of each byte counts.
+    mutating func preferLatest() {
+        guard let latest else { return }
+        pieces = [(0, latest)]
+        self.latest = nil
+    }
+
     /// What it carries; nil while a fragment is missing.
     func whole() -> Whole? {
-        guard let total else { return nil }
+        guard let total, let protocolNumber else { return nil }
         var bytes: [UInt8] = []
         // Up to where every byte was on the wire, and how many ranges that were cut off begin before that.
         var end = 0
@@ -98,7 +140,9 @@ struct FragmentedDatagram {
         }
         passCutOff()
         guard end >= total else { return nil }
-        return Whole(bytes: bytes.count > total ? Array(bytes.prefix(total)) : bytes, length: total)
+        return Whole(
+            bytes: bytes.count > total ? Array(bytes.prefix(total)) : bytes, length: total,
+            protocolNumber: protocolNumber)
     }
 
     /// Whether it is complete and has this fragment, byte for byte.

@@ -4,6 +4,7 @@
 enum IPProtocol {
     static let tcp: UInt8 = 6
     static let udp: UInt8 = 17
+    static let authenticationHeader: UInt8 = 51
 
     /// The layer inside an IP payload that is not TCP.
     static func inside(_ number: UInt8, _ payload: RawSpan) -> Inside {

@@ -89,15 +89,25 @@ struct IPv6Extensions {
         }
     }
 
-    /// What a datagram that was fragmented carries, and where: its payload, or that of its first fragment, may begin with extension
-    /// headers (RFC 8200 section 4.5). In IPv4 there are none.
+    /// What a datagram carries, and where: the payload of one that was fragmented, or of its first fragment, may begin with extension
+    /// headers (RFC 8200 section 4.5). In IPv4 there is only the authentication header (RFC 4302).
     ///
     /// - Parameter first: the protocol number of the payload.
     /// - Returns: nil if a header is truncated, or is that of a fragment again.
     static func pass(
         _ payload: RawSpan, first: UInt8, isIPv4: Bool
     ) -> (protocolNumber: UInt8, start: Int)? {
-        if isIPv4 { return (first, 0) }
+        if isIPv4 {
+            var (protocolNumber, start) = (first, 0)
+            while protocolNumber == IPProtocol.authenticationHeader {
+                guard payload.byteCount - start >= 8 else { return nil }
+                let length = max(8, (Int(payload[byte: start + 1]) + 2) * 4)
+                guard payload.byteCount - start >= length else { return nil }
+                protocolNumber = payload[byte: start]
+                start += length
+            }
+            return (protocolNumber, start)
+        }
         guard let extensions = IPv6Extensions(payload, 0..<payload.byteCount, first: first),
             extensions.fragment == nil
         else { return nil }

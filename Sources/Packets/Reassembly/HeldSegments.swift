@@ -132,9 +132,10 @@ struct HeldSegments {
                 let end = min(payload.byteCount, blocks[block][index].end - start)
                 let place = blocks[block][index].place - next
                 let held = place + cursor..<place + end
-                let bytes = bytes
-                overlap(cursor..<end, bytes.span.bytes.extracting(held))
-                if policy == .last { self.bytes.replaceSubrange(held, with: payload.copied(cursor..<end)) }
+                // A copy: a second reference to all bytes would have them copied when these are overwritten.
+                let before = Array(bytes[held])
+                overlap(cursor..<end, before.span.bytes)
+                if policy == .last { bytes.replaceSubrange(held, with: payload.copied(cursor..<end)) }
                 cursor = end
             }
         }

@@ -19,7 +19,7 @@ final class History {
         if bytes.count > 2 * limit { bytes.removeFirst(bytes.count - limit) }
     }
 
-    /// Calls `body` with each run of bytes that differ from what was passed on.
+    /// Calls `body` if bytes differ from what was passed on, with what there is from the first to the last byte that differs.
     func compare(_ payload: RawSpan, at offset: Int, _ body: (_ offset: Int, _ kept: RawSpan, _ other: RawSpan) -> Void)
     {
         let start = max(offset, end - bytes.count)
@@ -29,13 +29,14 @@ final class History {
         let kept = bytes.span.bytes.extracting(start - (end - bytes.count)..<stop - (end - bytes.count))
         let other = payload.extracting(start - offset..<stop - offset)
         guard !kept.elementsEqual(other) else { return }
-        var index = 0
-        while index < kept.byteCount {
-            let first = index
-            while index < kept.byteCount, kept[byte: index] != other[byte: index] { index += 1 }
-            if index > first { body(start + first, kept.extracting(first..<index), other.extracting(first..<index)) }
-            index += 1
+        var differing = 0..<kept.byteCount
+        while !differing.isEmpty, kept[byte: differing.lowerBound] == other[byte: differing.lowerBound] {
+            differing = differing.lowerBound + 1..<differing.upperBound
         }
+        while !differing.isEmpty, kept[byte: differing.upperBound - 1] == other[byte: differing.upperBound - 1] {
+            differing = differing.lowerBound..<differing.upperBound - 1
+        }
+        body(start + differing.lowerBound, kept.extracting(differing), other.extracting(differing))
     }
 }
 
