@@ -2,14 +2,17 @@ import Streams
 
 /// Ends: FIN, RST, and the end of the capture.
 extension Flow {
-    /// Notes where a direction ends. A FIN before the bytes already passed on is not this stream's.
+    /// Notes where a direction ends. A FIN before the bytes already passed on is not this stream's. The first one counts, unless it
+    /// turns out to be a stray.
     mutating func takeFIN(
         at offset: Int, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         let isStarted = sides[direction].marks.contains(.started)
         guard !isStarted || offset >= sides[direction].offset else { return }
         let held = shared.hold(&sides[direction])
-        if held.fin == nil { held.fin = (offset, packet.time) }
+        if held.fin.map({ replacesFIN(at: $0.offset, offset, from: direction) }) ?? true {
+            held.fin = (offset, packet.time)
+        }
         // Who sent the first FIN does not depend on pending gaps.
         if finBy == nil { finBy = direction }
     }

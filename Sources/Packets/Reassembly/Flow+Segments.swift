@@ -117,6 +117,7 @@ extension Flow {
         _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) {
+        dropContradictedFIN(direction, by: position..<position + payload.byteCount, &shared)
         let side = sides[direction]
         let isStarted = side.marks.contains(.started)
         var count = payload.byteCount
