@@ -161,6 +161,24 @@ extension Flow {
             && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
     }
 
+    /// Whether a segment is the answer to a RST that is not accepted: its number is in the window, but is not the next one that the
+    /// receiver expects (RFC 5961 section 3.2). The receiver acknowledges all that was captured, so it has nothing after that.
+    func isChallenge(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        segment.payloadLength == 0 && !sides[resetBy].isWaiting && !sides[resetBy].marks.contains(.finished)
+            && followsInexactReset(segment, from: direction)
+    }
+
+    /// Whether a segment of a RST's receiver goes on exactly where both directions were, and the RST had a higher number than the
+    /// next one; that of an uncaptured FIN aside.
+    func followsInexactReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        guard resetTime != nil, direction == resetBy.opposite,
+            segment.flags.intersection([.syn, .fin, .rst, .ack]) == .ack
+        else { return false }
+        let (side, other) = (sides[direction], sides[resetBy])
+        return side.marks.contains(.started) && other.marks.contains(.started) && segment.sequence == side.next
+            && segment.acknowledgment == other.next && Int32(bitPattern: resetSequence &- other.next) > 1
+    }
+
     /// Reports the RST, after the grace period.
     mutating func settleReset(_ shared: inout ReassemblyState) {
         guard state == .open, let resetTime else { return }

@@ -7,6 +7,8 @@ extension Flow {
         if state == .closed {
             if disprovesReset(segment, from: direction) { return true }
             if isForeignData(segment, from: direction, shared) { return true }
+            // Who did not accept the RST goes on.
+            if segment.payloadLength > 0, followsInexactReset(segment, from: direction) { return true }
         }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let (side, other) = (sides[direction], sides[direction.opposite])

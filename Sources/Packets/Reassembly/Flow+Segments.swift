@@ -27,7 +27,7 @@ extension Flow {
         }
         sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
-        if disprovesReset(segment, from: direction) { resetTime = nil }
+        if disprovesReset(segment, from: direction) || isChallenge(segment, from: direction) { resetTime = nil }
         if payload.byteCount == 0 { takeNumber(sequence, from: direction, at: packet.time, &shared) }
         guard state == .open else { return }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
