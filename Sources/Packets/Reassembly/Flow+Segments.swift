@@ -48,6 +48,7 @@ extension Flow {
             resetTime = nil
             for side in Direction.allCases { sides[side].marks.remove(.ackSeen) }
         }
+        if isRepeatedLate(segment, from: direction) { hasRepeatedSYN = true }
         sides[direction].windowScale = segment.windowScale
         if !segment.isSynthetic { sides[direction].marks.insert(.hasPackets) }
         if segment.window >= SendingSide.tinyWindow { sides[direction].marks.insert(.offeredRoom) }
