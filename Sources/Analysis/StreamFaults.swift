@@ -61,6 +61,11 @@ package final class StreamFaults: Analysis {
                 .dataAfterEnd, .warning,
                 "\(Quantities.counted(byteCount, "byte")) at offset \(offset), after the end of the stream (FIN)",
                 offset, byteCount)
+        case .stray(let offset, let byteCount):
+            report(
+                .lateData, .info,
+                "\(Quantities.counted(byteCount, "byte")) at offset \(offset), outside of the receiver's window and never acknowledged",
+                offset, byteCount)
         case .memoryLimit(let byteCount):
             findings.append(
                 Finding(

@@ -155,6 +155,9 @@ package enum StreamNotice: Hashable, Sendable {
     case late(offset: Int, bytes: [UInt8])
     /// Bytes after the sender's FIN, which are not part of the stream (RFC 9293 section 3.10.7.4).
     case afterEnd(offset: Int, byteCount: Int)
+    /// Bytes far outside of the receiver's window, which it never acknowledged, although it acknowledged later ones before them.
+    /// They are not part of the stream (RFC 9293 section 3.10.7.4).
+    case stray(offset: Int, byteCount: Int)
     /// The connection has been silent long enough to be idle: it keeps its number and its position in the streams; all other
     /// state held for it may be dropped.
     case idle

@@ -141,6 +141,28 @@ import Testing
         #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("abcfgh".utf8))
     }
 
+    /// The client has nothing after the server's bytes, so it does not accept the RST (RFC 5961 section 3.2).
+    @Test(arguments: [203, 204, 210] as [UInt32], [0, 2000]) func aChallengeACKDisprovesAnInexactReset(
+        number: UInt32, milliseconds: Int
+    ) {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "abc", ack: 200)
+        talk.server(200, "def", ack: 103)
+        talk.server(number, "", .rst, ack: 103)
+        // It comes before the end is reported, or after it.
+        talk.advance(milliseconds: milliseconds)
+        talk.client(103, ack: 203)
+        talk.advance(milliseconds: 2000)
+        let isInexact = number == 210
+        if isInexact { talk.client(103, "ghi", ack: 203) }
+        talk.finish()
+        let reset = isInexact && milliseconds == 0 ? [] : ["s.reset", "1 reset by server"]
+        let rest = isInexact ? (reset.isEmpty ? [] : ["2 guessed"]) + ["c:ghi"] : []
+        let end = isInexact ? ["\(reset.isEmpty ? 1 : 2) end-of-input"] : []
+        #expect(talk.story == ["1 handshake", "c:abc", "s:def"] + reset + rest + end)
+    }
+
     /// Once the end was reported, the connection goes on as another.
     @Test func anAcknowledgmentAfterTheEndShowsThatItGoesOn() {
         var talk = Conversation()

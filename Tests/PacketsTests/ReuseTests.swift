@@ -34,6 +34,30 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:one", "s:two", "c:three", "1 end-of-input"])
     }
 
+    /// A device that begins with a fixed number restarted, and connects from the same port: its SYN comes again, and the server
+    /// answers it with another number. Without that answer, the SYN is a copy.
+    @Test(arguments: [true, false]) func theAnswerToTheSameSYNBeginsAnotherConnection(isAnswered: Bool) {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "one", ack: 200)
+        talk.server(200, "two", ack: 103)
+        talk.advance(milliseconds: 5000)
+        talk.client(99, "", .syn)
+        if isAnswered {
+            talk.server(1_999_999_999, "", .syn, ack: 100)
+            talk.client(100, "three", ack: 2_000_000_000)
+            talk.server(2_000_000_000, "four", ack: 105)
+        } else {
+            talk.client(103, "three", ack: 203)
+            talk.server(203, "four", ack: 108)
+        }
+        talk.finish()
+        let next = isAnswered ? ["1 end-of-input", "2 handshake"] : []
+        #expect(
+            talk.story == ["1 handshake", "c:one", "s:two"] + next
+                + ["c:three", "s:four", "\(isAnswered ? 2 : 1) end-of-input"])
+    }
+
     private static func closed(by end: TCPFlags) -> Conversation {
         var talk = Conversation()
         talk.handshake()

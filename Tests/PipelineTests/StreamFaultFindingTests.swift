@@ -37,6 +37,7 @@ import Trace
                 .late(offset: 5, bytes: [UInt8](repeating: 0xab, count: 300)), from: .fromServer, at: zero, packet: 9)
             connection.noticed(.late(offset: -2, bytes: [1, 2]), from: .fromServer, at: zero, packet: 10)
             connection.noticed(.afterEnd(offset: 40, byteCount: 1), from: .fromClient, at: zero, packet: 11)
+            connection.noticed(.stray(offset: 9_000_000, byteCount: 2), from: .fromClient, at: zero, packet: 12)
         }
         let findings = lines.filter { $0.event == "finding" }.map(\.text)
         let expected = [
@@ -49,6 +50,8 @@ import Trace
                 + #"stream","data":{"offset":-2,"length":2,"packet":10,"hex":"0102"}}"#,
             #""kind":"data-after-end","severity":"warning","message":"1 byte at offset 40, after the end of the "#
                 + #"stream (FIN)","data":{"offset":40,"length":1,"packet":11}}"#,
+            #""kind":"late-data","severity":"info","message":"2 bytes at offset 9000000, outside of the receiver's window "#
+                + #"and never acknowledged","data":{"offset":9000000,"length":2,"packet":12}}"#,
         ]
         #expect(findings.count == expected.count)
         for (finding, end) in zip(findings, expected) { #expect(finding.hasSuffix(end), "\(finding)") }

@@ -2,14 +2,17 @@ import Streams
 
 /// Ends: FIN, RST, and the end of the capture.
 extension Flow {
-    /// Notes where a direction ends. A FIN before the bytes already passed on is not this stream's.
+    /// Notes where a direction ends. A FIN before the bytes already passed on is not this stream's. The first one counts, unless it
+    /// turns out to be a stray.
     mutating func takeFIN(
         at offset: Int, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         let isStarted = sides[direction].marks.contains(.started)
         guard !isStarted || offset >= sides[direction].offset else { return }
         let held = shared.hold(&sides[direction])
-        if held.fin == nil { held.fin = (offset, packet.time) }
+        if held.fin.map({ replacesFIN(at: $0.offset, offset, from: direction) }) ?? true {
+            held.fin = (offset, packet.time)
+        }
         // Who sent the first FIN does not depend on pending gaps.
         if finBy == nil { finBy = direction }
     }
@@ -156,6 +159,24 @@ extension Flow {
         }
         return segment.payloadLength > 0 && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
             && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
+    }
+
+    /// Whether a segment is the answer to a RST that is not accepted: its number is in the window, but is not the next one that the
+    /// receiver expects (RFC 5961 section 3.2). The receiver acknowledges all that was captured, so it has nothing after that.
+    func isChallenge(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        segment.payloadLength == 0 && !sides[resetBy].isWaiting && !sides[resetBy].marks.contains(.finished)
+            && followsInexactReset(segment, from: direction)
+    }
+
+    /// Whether a segment of a RST's receiver goes on exactly where both directions were, and the RST had a higher number than the
+    /// next one; that of an uncaptured FIN aside.
+    func followsInexactReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        guard resetTime != nil, direction == resetBy.opposite,
+            segment.flags.intersection([.syn, .fin, .rst, .ack]) == .ack
+        else { return false }
+        let (side, other) = (sides[direction], sides[resetBy])
+        return side.marks.contains(.started) && other.marks.contains(.started) && segment.sequence == side.next
+            && segment.acknowledgment == other.next && Int32(bitPattern: resetSequence &- other.next) > 1
     }
 
     /// Reports the RST, after the grace period.

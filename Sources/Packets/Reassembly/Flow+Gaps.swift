@@ -111,6 +111,9 @@ extension Flow {
             if isBelieved, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
             return
         }
+        dropStrays(direction, &shared)
+        finishIfComplete(direction, &shared)
+        guard state == .open, sides[direction].isWaiting else { return }
         var hasWaited = false
         if let grace = held.grace, isOver == true {
             held.grace = nil

@@ -7,6 +7,8 @@ extension Flow {
         if state == .closed {
             if disprovesReset(segment, from: direction) { return true }
             if isForeignData(segment, from: direction, shared) { return true }
+            // Who did not accept the RST goes on.
+            if segment.payloadLength > 0, followsInexactReset(segment, from: direction) { return true }
         }
         guard segment.flags.contains(.syn), !segment.flags.contains(.rst) else { return false }
         let (side, other) = (sides[direction], sides[direction.opposite])
@@ -15,6 +17,7 @@ extension Flow {
             // A SYN-ACK with another number: it belongs to another connection, whose SYN was not captured, if this one is over,
             // or if the SYN that it acknowledges was not of this one either: a restarted server may answer again.
             if state == .closed, side.marks.contains(.synSeen), side.startSequence != first { return true }
+            if answersRepeatedSYN(segment, from: direction, shared) { return true }
             return isFar(first, from: direction, shared) == true
                 && isFar(segment.acknowledgment, from: direction.opposite, shared) == true
         }
@@ -60,6 +63,23 @@ extension Flow {
         return resetTime != nil && segment.flags.contains(.syn) && segment.flags.isDisjoint(with: [.ack, .rst])
             && side.hasOnlySYN && side.startSequence == segment.sequence &+ 1
             && !other.marks.isSuperset(of: [.synSeen, .ackSeen])
+    }
+
+    /// Whether a segment is the connection's SYN again, after bytes were passed on.
+    func isRepeatedLate(_ segment: TCPSegment, from direction: Direction) -> Bool {
+        let side = sides[direction]
+        return direction == .fromClient && !segment.flags.contains(.ack)
+            && side.marks.contains(.synSeen) && side.startSequence == segment.sequence &+ 1
+            && (side.offset > 0 || sides[direction.opposite].offset > 0)
+    }
+
+    /// Whether a SYN-ACK answers a SYN that had the number of this connection's, but was another's: a device that restarts may
+    /// begin with the same number again, and from the same port. Who answers it begins with another.
+    func answersRepeatedSYN(_ segment: TCPSegment, from direction: Direction, _ shared: ReassemblyState) -> Bool {
+        hasRepeatedSYN && direction == .fromServer && state == .open
+            && segment.flags.intersection([.syn, .ack]) == [.syn, .ack]
+            && segment.acknowledgment == sides.fromClient.startSequence
+            && isFar(segment.sequence &+ 1, from: direction, shared) == true
     }
 
     /// Forgets acknowledgments that are in doubt: they are numbers of an older connection.

@@ -27,7 +27,7 @@ extension Flow {
         }
         sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
-        if disprovesReset(segment, from: direction) { resetTime = nil }
+        if disprovesReset(segment, from: direction) || isChallenge(segment, from: direction) { resetTime = nil }
         if payload.byteCount == 0 { takeNumber(sequence, from: direction, at: packet.time, &shared) }
         guard state == .open else { return }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {
@@ -48,6 +48,7 @@ extension Flow {
             resetTime = nil
             for side in Direction.allCases { sides[side].marks.remove(.ackSeen) }
         }
+        if isRepeatedLate(segment, from: direction) { hasRepeatedSYN = true }
         sides[direction].windowScale = segment.windowScale
         if !segment.isSynthetic { sides[direction].marks.insert(.hasPackets) }
         if segment.window >= SendingSide.tinyWindow { sides[direction].marks.insert(.offeredRoom) }
@@ -117,6 +118,7 @@ extension Flow {
         _ payload: RawSpan, at position: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) {
+        dropContradictedFIN(direction, by: position..<position + payload.byteCount, &shared)
         let side = sides[direction]
         let isStarted = side.marks.contains(.started)
         var count = payload.byteCount

@@ -43,6 +43,8 @@ struct Flow {
     var awaitsReset = false
     /// Whether the connection's other leg has its number.
     var isJoined = false
+    /// Whether the client's SYN came again after bytes were passed on.
+    var hasRepeatedSYN = false
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 

@@ -63,6 +63,12 @@ struct SendingSide {
         marks.isDisjoint(with: [.ackSeen, .ackDoubted]) ? nil : position(of: acknowledged)
     }
 
+    /// Takes what is known from a SYN that a connection before this one took: it has this one's number.
+    mutating func takeSYN(of side: SendingSide) {
+        windowScale = side.windowScale
+        marks.formUnion(side.marks.intersection([.synSeen, .hasPackets, .offeredRoom]))
+    }
+
     /// Keeps an acknowledgment that is in doubt, if none is known: the highest one.
     mutating func doubt(_ number: UInt32) {
         guard !marks.contains(.ackDoubted) || Int32(bitPattern: number &- acknowledged) > 0 else { return }

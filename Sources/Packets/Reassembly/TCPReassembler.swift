@@ -163,15 +163,21 @@ package struct TCPReassembler: ~Copyable {
         _ packet: PacketStamp
     ) {
         shared.current = index
+        let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         // The same SYN again: what was acknowledged before it were numbers of an older connection.
-        let side = table.flows[index].sides[table.flows[index].direction(sourceIsLower: sourceIsLower)]
+        let side = table.flows[index].sides[direction]
         if segment.flags.contains(.syn), side.startSequence == segment.sequence &+ 1 {
             table.flows[index].forgetDoubted()
         }
+        // The SYN that it answers was the new connection's.
+        let answered: SendingSide? =
+            table.flows[index].answersRepeatedSYN(segment, from: direction, shared)
+            ? table.flows[index].sides.fromClient : nil
         table.flows[index].end(&shared)
         table.remove(index)
         lastKey = nil
         open(key, sourceIsLower, segment, payload, packet)
+        if let answered, lastKey == key { table.flows[lastIndex].sides.fromClient.takeSYN(of: answered) }
     }
 
     private mutating func meetDeadlines() {

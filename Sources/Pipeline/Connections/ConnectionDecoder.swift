@@ -237,7 +237,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         case .idle:
             // Detection holds a lot of memory, and an idle connection rarely resumes.
             if !isFraming { giveUpDetection() }
-        case .conflict, .late, .afterEnd, .memoryLimit:
+        case .conflict, .late, .afterEnd, .stray, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
             if detection?.notice(notice, packet) != true { report(notice, packet) }
         case .overtaken(let since):
