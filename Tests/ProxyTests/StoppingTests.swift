@@ -62,6 +62,7 @@ import Testing
         try reader.send("")
         proxy.signal(SIGTERM)
         _ = try await proxy.match(/(a second signal ends at once), and loses the rest/, inErrors: true)
+        try await Self.echoEnds()
         proxy.signal(signal)
         #expect(try await proxy.exitStatus() == -signal, "\(proxy.errors)")
     }
@@ -78,7 +79,29 @@ import Testing
         try await traffic.connect(to: number)
         program.signal(SIGTERM)
         _ = try await program.match(/(open connections to end)/, inErrors: true)
+        try await Self.echoEnds()
         program.signal(SIGTERM)
         #expect(try await program.exitStatus() == -SIGTERM, "\(program.errors)")
+    }
+
+    /// Until then, another signal is the first one again.
+    private static func echoEnds() async throws { try await Task.sleep(for: .milliseconds(350)) }
+
+    /// `timeout` signals its child and then the child's group.
+    @Test func theSameSignalRightAfterTheFirstIsNoSecondOne() async throws {
+        let trace = folder.path("echo.ndjson")
+        let program = try Program(
+            "frametap",
+            [
+                "proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:\(traffic.server)", "--format", Traffic.format,
+                "--as", "none", "--trace", trace,
+            ])
+        let port = try await program.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+        try await traffic.connect(to: try #require(Int(port)))
+        try await traffic.send("hello", count: 20)
+        for _ in 0..<3 { program.signal(SIGINT) }
+        #expect(try await program.exitStatus() == 0, "\(program.errors)")
+        let lines = try traceLines(String(decoding: Data(contentsOf: URL(filePath: trace)), as: UTF8.self))
+        #expect(lines.last?.event == "summary")
     }
 }

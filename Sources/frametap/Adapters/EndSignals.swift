@@ -3,6 +3,8 @@ import Platform
 import Synchronization
 
 /// INT and TERM: the first one ends the process cleanly, a second one immediately.
+///
+/// What comes right after the first one is the same one again: coreutils' `timeout` signals its child and then the child's group.
 final class EndSignals {
     private var sources: [any DispatchSourceSignal] = []
 
@@ -12,13 +14,16 @@ final class EndSignals {
     init(_ end: @escaping @Sendable () -> Void) {
         // Handled one after the other, and never queued after `end`: a second signal does not wait for it.
         let queue = DispatchQueue(label: "signals")
-        let hasBegun = FirstTime()
+        let first = FirstSignal()
         let registered = DispatchSemaphore(value: 0)
         for number in [SIGINT, SIGTERM] {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
-                if hasBegun.isNow() { return DispatchQueue.global().async(execute: end) }
-                EndSignals.endAtOnce(number)
+                switch first.age() {
+                case nil: DispatchQueue.global().async(execute: end)
+                case .some(..<FirstSignal.echo): break
+                default: EndSignals.endAtOnce(number)
+                }
             }
             source.setRegistrationHandler { registered.signal() }
             source.resume()
@@ -64,10 +69,17 @@ final class EndSignals {
     }
 }
 
-/// Distinguishes the first time from all others.
-private final class FirstTime: Sendable {
-    private let hasPassed = Atomic(false)
+/// When the first signal came.
+private final class FirstSignal: Sendable {
+    /// For this long, in nanoseconds, another signal is the first one again.
+    static let echo: UInt64 = 300_000_000
 
-    /// Whether this is the first time.
-    func isNow() -> Bool { !hasPassed.exchange(true, ordering: .relaxed) }
+    private let time = Atomic<UInt64>(0)
+
+    /// How long ago it came, in nanoseconds; nil if this is the first one.
+    func age() -> UInt64? {
+        let now = DispatchTime.now().uptimeNanoseconds
+        let (isFirst, came) = time.compareExchange(expected: 0, desired: now, ordering: .relaxed)
+        return isFirst ? nil : now - min(came, now)
+    }
 }
