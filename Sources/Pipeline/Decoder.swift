@@ -52,11 +52,6 @@ package final class Decoder: StreamReceiver {
         return ConnectionDecoder(connection, resources)
     }
 
-    /// Whether a direction's last bytes cannot become a frame, and the beginning of the next one is searched for.
-    package func isSearching(on connection: any ConnectionReceiver, from direction: Direction) -> Bool {
-        (connection as? ConnectionDecoder)?.isSearching(direction) ?? false
-    }
-
     private func outLegResources() -> ConnectionResources {
         let made = outLegs ?? ConnectionResources(outLegOf: resources)
         outLegs = made

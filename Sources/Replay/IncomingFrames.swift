@@ -31,9 +31,6 @@ package final class IncomingFrames {
         return reading.takeItems()
     }
 
-    /// Whether the last bytes cannot become a frame; they are passed on as no frame when the next one is found, or at the end.
-    package var isSearching: Bool { decoder.isSearching(on: connection, from: from) }
-
     /// What is left when the sender has finished.
     package func finish(at time: Timestamp) -> [RecordedItem] {
         decoder.advance(to: time)

@@ -25,6 +25,8 @@ struct RecordedAnswers {
         var answers: [Answer] = []
     }
 
+    /// Whether the client sent bytes that are no frame.
+    private(set) var hasForeignBytes = false
     /// The messages that the server sends before the client's first request.
     private(set) var greeting: [Answer] = []
     /// Whether the server sends those before it has received anything from the client, heartbeats included.
@@ -44,7 +46,10 @@ struct RecordedAnswers {
         for item in connection.items {
             let known = echoes.known(item)
             if item.from == .fromClient {
-                guard let frame = item.frame else { continue }
+                guard let frame = item.frame else {
+                    hasForeignBytes = true
+                    continue
+                }
                 requests.append(Request(item: item, known: known, isHeartbeat: frame.isHeartbeat))
                 if frame.isHeartbeat {
                     heartbeat = requests.count - 1

@@ -155,10 +155,6 @@ private final class ReplayServerHandler: ChannelInboundHandler {
             let taken = shared.value.taken
             perform(state.received(item, taken, &shared.value.values), context)
         }
-        // A client that waits for an answer to what can no longer become a frame must not wait in vain.
-        if options.unknown != .ignore, let incoming, incoming.isSearching {
-            perform(state.receivedNoFrame(), context)
-        }
     }
 
     private func perform(_ actions: [ReplayServerState.Action], _ context: ChannelHandlerContext) {

@@ -129,9 +129,9 @@ struct ReplayServerState {
         return like ?? known
     }
 
-    /// The client sent bytes that are no frame.
-    mutating func receivedNoFrame() -> [Action] {
-        if isClosing { return [] }
+    /// The client sent bytes that are no frame: nothing to report if the recorded one did, too.
+    private mutating func receivedNoFrame() -> [Action] {
+        if followed.map({ recorded[$0].hasForeignBytes }) ?? recorded.contains(where: \.hasForeignBytes) { return [] }
         let text = "the client sent bytes that are no frame; the recording has no answer to them"
         return policy == .ignore ? [.report(text)] : giveUp(text)
     }

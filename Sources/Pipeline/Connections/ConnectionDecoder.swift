@@ -65,9 +65,6 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         }
     }
 
-    /// Whether a direction's last bytes cannot become a frame.
-    func isSearching(_ direction: Direction) -> Bool { isFraming && !side(direction).framer.isAligned }
-
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
