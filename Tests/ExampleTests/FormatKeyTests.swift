@@ -73,7 +73,7 @@ import Testing
     private func dumped(_ format: Format) -> [String] {
         var text = ""
         dump(format, to: &text)
-        return text.replacing(/ #\d+/, with: "").split(separator: "\n").map { String($0.sorted()) }.sorted()
+        return text.replacing(#/ #[0-9]+/#, with: "").split(separator: "\n").map { String($0.sorted()) }.sorted()
     }
 
     @Test func sectionsAndKeysAreDescribed() {
