@@ -47,7 +47,7 @@ struct RecordedAnswers {
             let known = echoes.known(item)
             if item.from == .fromClient {
                 guard let frame = item.frame else {
-                    hasForeignBytes = true
+                    if case .unframed = item { hasForeignBytes = true }
                     continue
                 }
                 requests.append(Request(item: item, known: known, isHeartbeat: frame.isHeartbeat))

@@ -117,16 +117,14 @@ struct ReplayServerState {
     /// A frame's identity: that of a recorded request from which it differs only in the length of an equal body, if there is one.
     private mutating func known(_ item: RecordedItem) -> Echoes.Known {
         let known = echoes.known(item)
-        var like: Echoes.Known?
+        if recorded.contains(where: { $0.requests.contains { $0.known == known } }) { return known }
         for connection in recorded {
-            for request in connection.requests {
-                if request.known == known { return known }
-                if like == nil, echoes.differInLength(request.known, known, of: request.item, item) {
-                    like = request.known
-                }
+            for request in connection.requests
+            where echoes.differInLength(request.known, known, of: request.item, item) {
+                return request.known
             }
         }
-        return like ?? known
+        return known
     }
 
     /// The client sent bytes that are no frame: nothing to report if the recorded one did, too.

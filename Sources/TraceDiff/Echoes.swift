@@ -55,7 +55,7 @@ package struct Echoes {
 
     /// Whether two frames differ only in how long their bodies are, which are the same by structure.
     package func differInLength(_ left: Known, _ right: Known, of old: RecordedItem, _ new: RecordedItem) -> Bool {
-        left.kind == right.kind && left.content != right.content
+        left.kind == right.kind && left.content != right.content && BodyLengths.differ(old, new)
             && BodyLengths.leavingOut(changes(left, right), old, new).isEmpty
     }
 

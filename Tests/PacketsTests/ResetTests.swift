@@ -149,6 +149,7 @@ import Testing
         talk.handshake()
         talk.client(100, "abc", ack: 200)
         talk.server(200, "def", ack: 103)
+        talk.client(103, ack: 203)
         talk.server(number, "", .rst, ack: 103)
         // It comes before the end is reported, or after it.
         talk.advance(milliseconds: milliseconds)
@@ -161,6 +162,19 @@ import Testing
         let rest = isInexact ? (reset.isEmpty ? [] : ["2 guessed"]) + ["c:ghi"] : []
         let end = isInexact ? ["\(reset.isEmpty ? 1 : 2) end-of-input"] : []
         #expect(talk.story == ["1 handshake", "c:abc", "s:def"] + reset + rest + end)
+    }
+
+    /// A first acknowledgment may have been in flight when the RST was sent: bytes between may not have been captured.
+    @Test func anAcknowledgmentInFlightDisprovesNoReset() {
+        var talk = Conversation()
+        talk.handshake()
+        talk.client(100, "abc", ack: 200)
+        talk.server(200, "def", ack: 103)
+        talk.server(210, "", .rst, ack: 103)
+        talk.client(103, ack: 203)
+        talk.advance(milliseconds: 2000)
+        talk.finish()
+        #expect(talk.story == ["1 handshake", "c:abc", "s:def", "s.reset", "1 reset by server"])
     }
 
     /// Once the end was reported, the connection goes on as another.

@@ -78,7 +78,12 @@ extension Flow {
     mutating func takeReset(
         _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
-        guard state == .open, resetTime == nil else { return }
+        guard state == .open else { return }
+        if resetTime != nil {
+            // One with exactly the next number is accepted, whatever becomes of the one before it.
+            if direction == resetBy, segment.sequence == sides[direction].next { resetSequence = segment.sequence }
+            return
+        }
         // A RST without ACK answers what its sender knows nothing of: it has the number that was acknowledged (RFC 9293
         // section 3.5.2).
         if !segment.flags.contains(.ack), sides[direction].marks.contains(.ackDoubted),
@@ -163,8 +168,12 @@ extension Flow {
 
     /// Whether a segment is the answer to a RST that is not accepted: its number is in the window, but is not the next one that the
     /// receiver expects (RFC 5961 section 3.2). The receiver acknowledges all that was captured, so it has nothing after that.
-    func isChallenge(_ segment: TCPSegment, from direction: Direction) -> Bool {
-        segment.payloadLength == 0 && !sides[resetBy].isWaiting && !sides[resetBy].marks.contains(.finished)
+    ///
+    /// - Parameter isRepeated: whether the segment acknowledges what was acknowledged before: others may have been in flight
+    ///   when the RST was sent.
+    func isChallenge(_ segment: TCPSegment, from direction: Direction, isRepeated: Bool) -> Bool {
+        isRepeated && segment.payloadLength == 0 && !sides[resetBy].isWaiting
+            && !sides[resetBy].marks.contains(.finished)
             && followsInexactReset(segment, from: direction)
     }
 

@@ -15,6 +15,7 @@ extension Flow {
             }
             sequence &+= 1  // the SYN occupies one sequence number
         }
+        let isRepeated = resetTime != nil && sides[direction.opposite].isAcknowledged(segment.acknowledgment)
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
         if segment.flags.contains(.rst) {
             takeReset(segment, from: direction, packet, &shared)
@@ -27,7 +28,9 @@ extension Flow {
         }
         sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
-        if disprovesReset(segment, from: direction) || isChallenge(segment, from: direction) { resetTime = nil }
+        if disprovesReset(segment, from: direction) || isChallenge(segment, from: direction, isRepeated: isRepeated) {
+            resetTime = nil
+        }
         if payload.byteCount == 0 { takeNumber(sequence, from: direction, at: packet.time, &shared) }
         guard state == .open else { return }
         if segment.payloadLength > 0 || segment.flags.contains(.fin) {

@@ -10,8 +10,8 @@ struct DistinctEnds {
     private struct Shown {
         /// As they are.
         var given: ConnectionEnds
-        /// As they are shown.
-        var ends: ConnectionEnds
+        /// As they are shown; nil if no free port was found for them.
+        var ends: ConnectionEnds?
         var client: Endpoint
         /// How many legs of the connection are open.
         var legs = 1
@@ -24,33 +24,37 @@ struct DistinctEnds {
     private static let ports = UInt16(49_152)...UInt16.max
     private var lastPort = Self.ports.lowerBound
 
-    /// The client of a connection, or leg, that opens, as the capture shows it. If all ports are in use, it is shown as it is.
+    /// How many ports are tried.
+    private static let mostTries = 1_024
+
+    /// The client of a connection, or leg, that opens, as the capture shows it. If no free port is found, it is shown as it is.
     mutating func client(of opening: Opening) -> Endpoint {
         let given = ConnectionEnds(opening.client, opening.server)
         if let shown = open[opening.number], shown.given == given {
             open[opening.number]?.legs += 1
             return shown.client
         }
-        let client = used.contains(given) ? other(than: opening.client, to: opening.server) : opening.client
-        let ends = ConnectionEnds(client, opening.server)
-        used.insert(ends)
+        let free = used.contains(given) ? other(than: opening.client, to: opening.server) : opening.client
+        let ends = free.map { ConnectionEnds($0, opening.server) }
+        if let ends { used.insert(ends) }
+        let client = free ?? opening.client
         open[opening.number] = Shown(given: given, ends: ends, client: client)
         return client
     }
 
-    private mutating func other(than client: Endpoint, to server: Endpoint) -> Endpoint {
-        for _ in Self.ports {
+    private mutating func other(than client: Endpoint, to server: Endpoint) -> Endpoint? {
+        for _ in 0..<Self.mostTries {
             lastPort = lastPort == Self.ports.lowerBound ? Self.ports.upperBound : lastPort - 1
             let other = Endpoint(client.address, lastPort)
             if !used.contains(ConnectionEnds(other, server)) { return other }
         }
-        return client
+        return nil
     }
 
     /// A connection, or a leg of it, is over.
     mutating func closed(_ number: Int) {
         guard var shown = open.removeValue(forKey: number) else { return }
         shown.legs -= 1
-        if shown.legs > 0 { open[number] = shown } else { used.remove(shown.ends) }
+        if shown.legs > 0 { open[number] = shown } else if let ends = shown.ends { used.remove(ends) }
     }
 }

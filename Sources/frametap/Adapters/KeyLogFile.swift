@@ -32,8 +32,8 @@ final class KeyLogFile: Sendable {
 
     deinit { close(state.withLock { $0.descriptor }) }
 
-    private static func open(_ path: String) throws(CommandError) -> Int32 {
-        let descriptor = Platform.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    private static func open(_ path: String, _ more: Int32 = 0) throws(CommandError) -> Int32 {
+        let descriptor = Platform.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | more, 0o600)
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
         if let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular, status.permissions & 0o077 != 0 {
             warn("\(path) is readable by other users, who can then decrypt the recorded traffic")
@@ -56,13 +56,15 @@ final class KeyLogFile: Sendable {
         }
     }
 
-    /// Opens the file anew if there was a HUP. If that fails, the one before stays.
+    /// Opens the file anew if there was a HUP. If that fails, the one before stays. A pipe that
+    /// nobody reads is not waited for.
     private func reopen(_ state: inout State) {
         let count = hangUpCount()
         guard count != state.hangUps else { return }
         state.hangUps = count
         do throws(CommandError) {
-            let descriptor = try Self.open(path)
+            let descriptor = try Self.open(path, O_NONBLOCK)
+            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
             close(state.descriptor)
             state.descriptor = descriptor
         } catch {
