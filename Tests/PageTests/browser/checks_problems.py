@@ -44,6 +44,7 @@ def what_is_shown_stays_while_the_server_is_gone(browser, _):
             at(browser, address, f"view={view}{more}")
             browser.wait(READY.replace(".length > 5", ".length > 2").replace(".list-window", "main .list-window"), f"rows of {view}")
             count = browser.run(COUNT)
+            browser.run("(window.counts = [], new MutationObserver(() => counts.push(document.querySelector('main .list').getAttribute('aria-rowcount'))).observe(document.querySelector('main .list'), { attributeFilter: ['aria-rowcount'] }), 1)")
             traffic.manner = "gone"
             browser.wait(f"{LIVE}.includes('frametap does not answer')", "that it is gone")
             browser.run("document.querySelector('main .list').focus()")
@@ -55,7 +56,7 @@ def what_is_shown_stays_while_the_server_is_gone(browser, _):
             traffic.manner = "well"
             browser.wait(f"!{LIVE}.includes('does not answer') && {PROBLEM} === ''", f"{view}: that it is back", 30)
             browser.wait(READY.replace(".length > 5", ".length > 2").replace(".list-window", "main .list-window"), f"{view}: rows that were not there")
-            assert browser.run(COUNT) == count, view
+            assert browser.run(COUNT) == count and browser.run("counts") == [], f"{view}: {browser.run(COUNT)} rows, by way of {browser.run('counts')}, not {count}"
     finally:
         browser.events.clear()
         server.shutdown()

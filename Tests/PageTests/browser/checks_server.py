@@ -128,8 +128,10 @@ def ten_thousand_frames_a_second_are_followed(browser, _):
         browser.keys(" ")
         browser.wait(f"{newest} > {before} + 3000", "going on")
         # Scrolling back ends following; f follows again.
-        browser.wheel(400, 400, -400)
+        browser.wheel(400, 400, -2)
         browser.wait("!location.hash.includes('follow=1')", "no longer following")
+        # Smooth scrolling goes on after the wheel.
+        browser.wait("(async () => { const { scrollTop } = document.querySelector('.list-scroller'); await new Promise((done) => setTimeout(done, 200)); return document.querySelector('.list-scroller').scrollTop === scrollTop; })()", "the end of scrolling")
         browser.keys("f")
         browser.wait("location.hash.includes('follow=1')")
         return f"behind by {statistics.median(lags):.0f} frames; {newer} newer when paused"

@@ -26,6 +26,8 @@ export class VirtualList {
     /** The other end of what is selected with Shift. */
     this.anchor = -1;
     this.following = false;
+    /** How far the reader has scrolled up from the end that is followed, in pixels. */
+    this.away = 0;
     this.expected = 0;
     this.identity = `list${++lists}`;
     /** @type {{row: HTMLElement, index: number, item: Item | undefined}[]} */
@@ -53,6 +55,8 @@ export class VirtualList {
   get rows() { return Math.max(1, Math.floor(this.height / this.rowHeight)); }
   get contentHeight() { return Math.min(mostPixels, this.total * this.rowHeight); }
   get scaled() { return this.total * this.rowHeight > mostPixels; }
+  /** The first visible row, and the last one. */
+  get visible() { return [Math.floor(this.first), Math.max(0, Math.min(this.total, this.first + this.rows + 2) - 1)]; }
   get lastFirst() { return Math.max(0, this.total - this.height / this.rowHeight); }
 
   /** @param {number} total */
@@ -103,6 +107,8 @@ export class VirtualList {
   /** @param {WheelEvent} event */
   wheeled(event) {
     if (event.ctrlKey || event.deltaY === 0) return;
+    // Smooth scrolling would move by less than a row before the next frames put the list to its end again.
+    if (event.deltaY < 0 && this.first > 0) this.leave();
     if (!this.scaled) return;
     event.preventDefault();
     const rows = event.deltaMode === 1 ? event.deltaY : event.deltaMode === 2 ? event.deltaY * this.rows : event.deltaY / this.rowHeight;
@@ -112,12 +118,18 @@ export class VirtualList {
 
   /** @param {number} by */
   moved(by) {
-    if (this.following && by < 0 && this.first < this.lastFirst - 1) {
-      this.following = false;
-      this.options.onleave?.();
-    }
+    this.away = by < 0 ? this.away - by : 0;
+    if (by < 0 && (this.first < this.lastFirst - 1 || (this.away > this.rowHeight && this.first < this.lastFirst))) this.leave();
     this.redraw();
     this.options.onscroll?.(this.first);
+  }
+
+  /** The reader looks at what is before the end. */
+  leave() {
+    this.away = 0;
+    if (!this.following) return;
+    this.following = false;
+    this.options.onleave?.();
   }
 
   /**

@@ -184,7 +184,7 @@ export class ConnectionsView {
     this.refreshing = true;
     while (this.again) {
       this.again = false;
-      await this.pages.renew(() => [this.list.first, Math.max(0, Math.min(this.list.total, this.list.first + this.list.rows + 2) - 1)]);
+      await this.pages.renew(() => this.list.visible);
     }
     this.refreshing = false;
   }
@@ -193,7 +193,11 @@ export class ConnectionsView {
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
   focusSearch() { this.search.focus(); }
-  reload() { this.restart(); }
+  reload() {
+    if (this.list.total === 0) return this.restart();
+    this.news();
+    this.showPanel();
+  }
   close() {
     this.closed = true;
     clearTimeout(this.later);

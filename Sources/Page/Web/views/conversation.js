@@ -54,15 +54,16 @@ export class ConversationView {
   get connection() { return this.page.address.number("connection") ?? this.first ?? 1; }
   get leg() { return this.page.address.get("leg") || "in"; }
 
-  async start() {
+  /** @param {boolean} anew whether the list goes to the place that the address has; if not, what is shown stays until it is there anew */
+  async start(anew = true) {
     const { rows } = await this.page.source.connections({ from: 0, count: 200, sort: "number" });
     // Somebody may have chosen another one meanwhile, which is among them already.
     this.rows = [...rows, ...this.rows.filter((each) => !rows.some((/** @type {any} */ row) => row.connection === each.connection))];
     this.first = rows[0]?.connection;
-    await this.restart();
+    await this.restart(anew);
   }
 
-  async restart() {
+  async restart(anew = true) {
     const { connection } = this;
     let row = this.rows.find((each) => each.connection === connection);
     if (!row) {
@@ -77,6 +78,7 @@ export class ConversationView {
     this.legs.value = this.leg;
     fill(this.ends, el("div", { class: "end-time" }, "time"), el("div", { class: "end client" }, "client ", el("bdi", {}, visible(row?.client ?? "", 60))),
       el("div", { class: "end server" }, el("bdi", {}, visible(row?.server ?? "", 60)), " server"), el("div", { class: "end-took" }, "answered"));
+    if (!anew) return this.pages.renew(() => this.list.visible);
     const top = this.page.address.place("top");
     this.pages.clear();
     this.list.selected = -1;
@@ -236,7 +238,7 @@ export class ConversationView {
   step(by, extend) { this.list.step(by, extend); }
   open() { this.list.select(Math.max(0, this.list.selected)); }
   focusSearch() { this.picker.focus(); }
-  reload() { this.start().catch((error) => this.page.trouble(this, error)); }
+  reload() { this.start(this.list.total === 0).catch((error) => this.page.trouble(this, error)); }
 
   close() {
     this.closed = true;

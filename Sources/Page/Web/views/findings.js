@@ -52,10 +52,12 @@ export class FindingsView {
 
   get kind() { return this.page.address.get("kind"); }
 
-  async load() {
+  /** @param {boolean} anew whether another kind may be shown; if not, what is shown stays until it is there anew */
+  async load(anew = true) {
     await this.loadGroups();
     if (this.groups.length === 0) return;
     this.title.textContent = visible(this.kind, 60);
+    if (!anew) return this.pages.renew(() => this.list.visible);
     this.pages.clear();
     this.list.selected = -1;
     this.list.setTotal(0);
@@ -84,7 +86,7 @@ export class FindingsView {
 
   /** @param {Set<string>} changed */
   update(changed) {
-    if (changed.has("kind")) this.reload();
+    if (changed.has("kind")) this.load().catch((error) => this.page.trouble(this, error));
   }
 
   /** What was found since; what comes while an answer is under way is asked for next. */
@@ -110,7 +112,7 @@ export class FindingsView {
   /** @param {number} by */
   step(by) { this.list.step(by); }
   open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
-  reload() { this.load().catch((error) => this.page.trouble(this, error)); }
+  reload() { this.load(this.list.total === 0).catch((error) => this.page.trouble(this, error)); }
 
   close() {
     this.closed = true;

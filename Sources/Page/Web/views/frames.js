@@ -218,7 +218,11 @@ export class FramesView {
   }
 
   shown() { return this.behind; }
-  reload() { this.restart(); }
+  /** What is shown stays until it is there anew. */
+  reload() {
+    if (this.list.total === 0) return this.restart();
+    this.pages.renew(() => this.list.visible).then(() => this.news());
+  }
   /** @param {number} by @param {boolean} extend */
   step(by, extend) { this.list.step(by, extend); }
   open() { this.list.select(Math.max(0, this.list.selected)); }
