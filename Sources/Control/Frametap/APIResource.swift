@@ -1,25 +1,65 @@
 import NIOHTTP1
 
 /// What frametap's own API has at a path: methods, and parameters after the path.
-struct APIResource {
-    /// Besides `HEAD`, which is there for what can be read.
-    var methods: [HTTPMethod]
-    var parameters: [String] = []
+enum APIResource {
+    case document
+    case listeners
+    case listener(String)
+    case rules(of: String)
+    case breakpoints(of: String)
+    case events(of: String)
+    case wait(on: String)
+    case trace(of: String)
+    case capture(of: String)
+    case frames(of: String, connection: String)
+    case decisions(of: String, connection: String)
 
     /// The resource at a path after `/api/v1`; nil if there is none.
     static func at(_ path: [String]) -> APIResource? {
-        let selection = ["when", "after", "leg", "connection"]
-        return switch (path.count, path.first, path.count > 2 ? path[2] : nil) {
-        case (1, "openapi.json", nil): APIResource(methods: [.GET])
-        case (1, "listeners", nil): APIResource(methods: [.GET, .POST])
-        case (2, "listeners", nil): APIResource(methods: [.GET, .DELETE])
-        case (3, "listeners", "rules"), (3, "listeners", "breakpoints"): APIResource(methods: [.PUT])
-        case (3, "listeners", "events"): APIResource(methods: [.GET], parameters: selection + ["limit", "follow"])
-        case (3, "listeners", "wait"): APIResource(methods: [.GET], parameters: selection + ["timeout"])
-        case (3, "listeners", "trace"), (3, "listeners", "capture"): APIResource(methods: [.GET])
-        case (5, "listeners", "connections") where ["frames", "decide"].contains(path[4]):
-            APIResource(methods: [.POST])
+        guard path != ["openapi.json"] else { return .document }
+        guard path.first == "listeners" else { return nil }
+        if path.count == 1 { return .listeners }
+        let name = path[1]
+        switch path.count {
+        case 2: return .listener(name)
+        case 3: break
+        case 5 where path[2] == "connections":
+            return switch path[4] {
+            case "frames": .frames(of: name, connection: path[3])
+            case "decide": .decisions(of: name, connection: path[3])
+            default: nil
+            }
+        default: return nil
+        }
+        return switch path[2] {
+        case "rules": .rules(of: name)
+        case "breakpoints": .breakpoints(of: name)
+        case "events": .events(of: name)
+        case "wait": .wait(on: name)
+        case "trace": .trace(of: name)
+        case "capture": .capture(of: name)
         default: nil
+        }
+    }
+
+    /// Besides `HEAD`, which is there for what can be read.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .document, .events, .wait, .trace, .capture: [.GET]
+        case .listeners: [.GET, .POST]
+        case .listener: [.GET, .DELETE]
+        case .rules, .breakpoints: [.PUT]
+        case .frames, .decisions: [.POST]
+        }
+    }
+
+    /// Those after the path.
+    var parameters: [String] {
+        let selection = ["when", "after", "leg", "connection"]
+        return switch self {
+        case .events: selection + ["limit", "follow"]
+        case .wait: selection + ["timeout"]
+        default: []
         }
     }
 

@@ -71,45 +71,49 @@ package actor FrametapAPI {
         }
         if let refusal = resource.refusal(of: request.method) { return refusal }
         try resource.check(request)
-        switch (request.method, path.count, path.first, path.count > 2 ? path[2] : nil) {
-        case (.GET, 1, "openapi.json", nil):
-            return HTTPResponse(.ok, text: OpenAPI.document, contentType: "application/json")
-        case (.GET, 1, "listeners", nil):
+        switch resource {
+        case .document: return HTTPResponse(.ok, text: OpenAPI.document, contentType: "application/json")
+        case .listeners where request.method == .POST:
+            return HTTPResponse(.created, try await open(try request.json()).json)
+        case .listeners:
             let all = listeners.values.sorted { $0.name < $1.name }
             return HTTPResponse(.ok, .object([.init("listeners", .array(all.map(\.json)))]))
-        case (.POST, 1, "listeners", nil): return HTTPResponse(.created, try await open(try request.json()).json)
-        case (.GET, 2, "listeners", nil): return HTTPResponse(.ok, try listener(path[1]).json)
-        case (.DELETE, 2, "listeners", nil):
-            let known = try listener(path[1])
+        case .listener(let name) where request.method == .DELETE:
+            let known = try listener(name)
             if known.isGiven { throw HTTPFault(.conflict, "the listener \(known.name) is the command line's") }
             listeners[known.name] = nil
             try await close(known)
             return HTTPResponse(.noContent, text: "")
-        case (.PUT, 3, "listeners", "rules"):
-            let known = try listener(path[1])
+        case .listener(let name): return HTTPResponse(.ok, try listener(name).json)
+        case .rules(let name):
+            let known = try listener(name)
             try known.set(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
-        case (.PUT, 3, "listeners", "breakpoints"):
-            let known = try listener(path[1])
+        case .breakpoints(let name):
+            let known = try listener(name)
             try await known.setBreakpoints(try Self.texts(try request.json(), "the body"))
             return HTTPResponse(.ok, known.json)
-        case (.POST, 5, "listeners", "connections"):
-            let known = try listener(path[1])
-            guard let connection = Int(path[3]) else {
-                throw HTTPFault(.badRequest, "\(path[3]) is no connection; expected a number")
-            }
-            if path[4] == "frames" {
-                try known.send(request.body, to: connection)
-            } else {
-                try await known.decide(try request.json(), on: connection)
-            }
+        case .frames(let name, let connection):
+            let known = try listener(name)
+            try known.send(request.body, to: try Self.number(connection))
             return HTTPResponse(.noContent, text: "")
-        case (.GET, 3, "listeners", "events"): return try events(of: listener(path[1]), request)
-        case (.GET, 3, "listeners", "wait"): return try await wait(on: listener(path[1]), request)
-        case (.GET, 3, "listeners", "trace"): return trace(of: try listener(path[1]))
-        case (.GET, 3, "listeners", "capture"): return capture(of: try listener(path[1]))
-        default: throw HTTPFault(.notFound, "there is no /api/v1/\(path.joined(separator: "/"))")
+        case .decisions(let name, let connection):
+            let known = try listener(name)
+            let number = try Self.number(connection)
+            try await known.decide(try request.json(), on: number)
+            return HTTPResponse(.noContent, text: "")
+        case .events(let name): return try events(of: listener(name), request)
+        case .wait(let name): return try await wait(on: listener(name), request)
+        case .trace(let name): return trace(of: try listener(name))
+        case .capture(let name): return capture(of: try listener(name))
         }
+    }
+
+    private static func number(_ connection: String) throws(HTTPFault) -> Int {
+        guard let number = Int(connection) else {
+            throw HTTPFault(.badRequest, "\(connection) is no connection; expected a number")
+        }
+        return number
     }
 
     // MARK: Listeners

@@ -16,6 +16,8 @@ extension RecordingQueue {
         /// Whether each direction is held, and which state the recorder was notified of.
         var isHeld = PerDirection(fromClient: false, fromServer: false)
         var isReportedHeld = PerDirection(fromClient: false, fromServer: false)
+        /// The secrets that became known before the recorder was notified of it.
+        var secrets: [UInt8]?
         /// The ends that followed dropped data.
         var endings: [End] {
             get { keptEndings ?? [] }

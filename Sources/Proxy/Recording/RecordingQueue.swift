@@ -193,7 +193,11 @@ package final class RecordingQueue: Sendable {
         add { state, _ in
             // Without them everything that follows is lost; they are few.
             _ = takes(Self.eventCost + lines.count, &state)
-            state.events.append(.learned(lines, connection: state.connections[connection]?.number))
+            let recorded = state.connections[connection]
+            state.events.append(.learned(lines, connection: recorded?.number))
+            if recorded != nil, recorded?.number == nil {
+                state.connections[connection]?.secrets = (recorded?.secrets ?? []) + lines
+            }
         }
     }
 
@@ -414,6 +418,9 @@ package final class RecordingQueue: Sendable {
             guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
             if recorded.number == nil { announce(connection, &recorded, &state, time) }
             guard let number = recorded.number else { continue }
+            // Later files of a series need them, too.
+            if let lines = recorded.secrets { state.events.append(.learned(lines, connection: number)) }
+            recorded.secrets = nil
             for direction in Direction.allCases where recorded.dropped[direction].bytes > 0 {
                 state.events.append(.dropped(connection: number, direction, recorded.dropped[direction], time))
             }

@@ -131,7 +131,7 @@ struct SendCommand: AsyncParsableCommand {
     /// The values of `--vary`; one that is nil without it.
     private var values: [JSONValue?] { variations?.values.map(Optional.some) ?? [nil] }
 
-    /// All analyses. Heartbeats of the side that sends are not missed: it sends what it is told.
+    /// All analyses. Heartbeats of the side that sends are not missed: it sends the given frames, and nothing else.
     private static func analyses(for decoding: DecodingOptions) -> [any Analysis] {
         let all = Decoder.allAnalyses(replacing: decoding.extraAnalyses())
         guard case .fixed(let format) = decoding.choice, format.heartbeat?.from == .fromClient else { return all }
