@@ -75,7 +75,7 @@ extension Value {
 extension Ordering {
     /// Bytes, and text that may be their hex digits.
     fileprivate init(_ bytes: [UInt8], _ text: String) {
-        let digits = text.utf8.count == 2 * bytes.count ? [UInt8](digits: text) : nil
+        let digits = text.utf8.count == 2 * bytes.count ? Hexadecimal.bytes(text.utf8) : nil
         let other = digits ?? Array(text.utf8)
         self.init(bytes: bytes.span.bytes, other.span.bytes)
     }
@@ -86,19 +86,6 @@ extension Ordering {
             return
         }
         self.init(left.byteCount, right.byteCount)
-    }
-}
-
-extension [UInt8] {
-    /// The bytes of pairs of hex digits; nil if the text is anything else.
-    fileprivate init?(digits text: String) {
-        let digits = text.unicodeScalars.map(\.hexadecimal)
-        guard digits.count.isMultiple(of: 2) else { return nil }
-        self = []
-        for place in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[place], let low = digits[place + 1] else { return nil }
-            append(UInt8(high << 4 | low))
-        }
     }
 }
 

@@ -35,10 +35,7 @@ package struct DirectionFormat: Sendable {
             return name(of: value, in: field, shape) ?? value.plainText
         case .layout: return layouts[shape.layout].name
         case .value(let place):
-            guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { return nil }
-            // A list or an object is no type.
-            if case .json = value { return nil }
-            return name(of: value, at: place, content, shape) ?? value.plainText
+            return type(at: place, of: content, shape)
         case .cases(let cases):
             let values = FrameValues(naming: shape)
             for known in cases {
@@ -50,14 +47,20 @@ package struct DirectionFormat: Sendable {
                 switch known.name {
                 case .text(let name): return name
                 case .place(let place):
-                    guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { continue }
-                    if let found = name(of: value, at: place, content, shape) ?? value.plainText { return found }
+                    if let found = type(at: place, of: content, shape) { return found }
                 }
             }
             // Fields that name types leave the kinds without them to their own names.
             let hasPlaces = cases.contains { if case .place = $0.name { true } else { false } }
             return hasPlaces ? layouts[shape.layout].name : nil
         }
+    }
+
+    /// The type that a value names; nil if there is none. A list or an object is no type.
+    private func type(at place: ValuePlace, of content: RawSpan, _ shape: FrameShape) -> String? {
+        guard let value = value(at: place, of: content, shape, body: nil, isTyped: false) else { return nil }
+        if case .json = value { return nil }
+        return name(of: value, at: place, content, shape) ?? value.plainText
     }
 
     /// Decodes a frame's body.

@@ -1,4 +1,5 @@
 import Expressions
+import Streams
 
 /// A value that is redacted by default.
 package struct Secret: Sendable {
@@ -11,8 +12,8 @@ package struct Secret: Sendable {
     /// The frame that ends its scope; nil: only the next frame has it.
     package var until: Expression?
 
-    /// Where its bytes are shown if those around it did not fit, as paths of the same kind.
-    var leftovers: [[String]] = []
+    /// Where its bytes are shown in frames of a side if those around it did not fit, as paths of the same kind.
+    var leftovers = PerDirection<[[String]]>(fromClient: [], fromServer: [])
 
     /// A secret of the frames that fulfil a condition.
     package init(path: [String], condition: Expression? = nil) {
@@ -38,15 +39,15 @@ package struct SecretPaths: Sendable {
     /// Paths in the body.
     package var body: [[String]] = []
 
-    /// The paths of those secrets of a format whose conditions hold.
-    package init(_ secrets: [Secret], where holds: (Expression) -> Bool) {
+    /// The paths of those secrets of a format whose conditions hold, in frames of a side.
+    package init(_ secrets: [Secret], from direction: Direction, where holds: (Expression) -> Bool) {
         for secret in secrets where secret.after == nil && secret.condition.map(holds) ?? true {
             if secret.path[0] == "body" {
                 body.append(Array(secret.path.dropFirst()))
-                body += secret.leftovers
+                body += secret.leftovers[direction]
             } else {
                 fields.append(Array(secret.path.dropFirst()))
-                fields += secret.leftovers
+                fields += secret.leftovers[direction]
             }
         }
     }

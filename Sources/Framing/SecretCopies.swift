@@ -105,10 +105,11 @@ extension Format {
     ///
     /// - Parameter secrets: those of the format file.
     static func withCopies(_ secrets: [Secret], _ sides: PerDirection<DirectionFormat>) -> [Secret] {
-        let leftovers = SecretLeftovers(sides)
+        let (client, server) = (SecretLeftovers(sides.fromClient), SecretLeftovers(sides.fromServer))
         let secrets = secrets.map { secret in
             var secret = secret
-            secret.leftovers = leftovers.paths(around: secret.path)
+            secret.leftovers = PerDirection(
+                fromClient: client.paths(around: secret.path), fromServer: server.paths(around: secret.path))
             return secret
         }
         guard secrets.contains(where: { $0.path[0] == "fields" }) else { return secrets }

@@ -10,13 +10,12 @@ struct SecretLeftovers {
     /// Whether bodies are structures, or frames of another format.
     private let hasStructuredBodies: Bool
 
-    /// The places in frames of these formats.
-    init(_ sides: PerDirection<DirectionFormat>) {
-        let formats = Direction.allCases.map { sides[$0] }
-        let heads = formats.flatMap(\.layouts).compactMap { ($0.head as? StructuredHead)?.structure }
+    /// The places in a side's frames.
+    init(_ side: DirectionFormat) {
+        let heads = side.layouts.compactMap { ($0.head as? StructuredHead)?.structure }
         hasStructures = !heads.isEmpty
         mayHaveRest = heads.contains(where: \.mayHaveRest)
-        hasStructuredBodies = formats.flatMap(\.bodies).flatMap(\.chains).contains {
+        hasStructuredBodies = side.bodies.flatMap(\.chains).contains {
             $0.encodings.last is FieldsBody || $0.encodings.last is FormatBody
         }
     }

@@ -17,7 +17,7 @@ package struct FrameSecrets {
         }
         var values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         values.body = frame.body
-        paths = SecretPaths(kinds.secrets) {
+        paths = SecretPaths(kinds.secrets, from: frame.direction) {
             values.fulfil($0, content: bytes, shape: frame.shape, format: kinds.format)
         }
     }

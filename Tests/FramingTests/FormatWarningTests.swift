@@ -80,6 +80,16 @@ import Testing
         // A field that is text may have any value.
         let text = head.replacing("type: u8, names: { 1: login, 2: text }", with: "type: string, size: 4")
         #expect(try warnings(text + heartbeat(#"type == "logn""#)).isEmpty)
+        // Kinds of a choice may each have a field of that name.
+        func choice(_ second: String) -> String {
+            "header:\n- kind: u8\n- oneOf:\n  - [{ a: { type: u8, equals: 1 } }, { t: { type: u8, names: { 1: login } } }]\n"
+                + "  - [{ b: { type: u8, equals: 2 } }, { t: \(second) }]\n"
+                + "framing: { rule: fields }\nframe: { type: t }\n"
+        }
+        let both = choice("{ type: u8, names: { 2: logout } }")
+        #expect(try warnings(both + heartbeat(#"type == "logout""#)).isEmpty)
+        #expect(try warnings(both + heartbeat(#"type == "logot""#)).count == 1)
+        #expect(try warnings(choice("{ type: string, size: 4 }") + heartbeat(#"type == "logot""#)).isEmpty)
         // The types of either side count for both.
         let sides =
             head.replacing("frame: { type: t }\n", with: "")

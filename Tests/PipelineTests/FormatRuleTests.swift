@@ -129,6 +129,26 @@ import Trace
         #expect(try found(0) == [])
     }
 
+    /// Bytes are decimal digits: `12 00` is 1,200 s, and `1e05` is no number.
+    @Test(
+        arguments: [([0x12, 0x00], false), ([0x00, 0x04], true), ([0x1e, 0x05], true), ([0xff, 0xff], true)]
+            as [([UInt8], Bool)])
+    func theyMaySayItInDigits(interval: [UInt8], isGap: Bool) throws {
+        let yaml =
+            "header: [{ kind: u8 }, { interval: { type: bytes, size: 2 } }]\nframing: { rule: fixed, size: 3 }\n" + """
+                frame: { type: [{ when: fields.kind == 1, is: connect }, { is: ping }] }
+                heartbeat:
+                  when: type == "ping"
+                  from: client
+                  every: 4 s
+                  gap: 6 s
+                  announced: { when: type == "connect", value: fields.interval, gap: 1.5 }
+                """
+        let pings = [3.0, 6, 20].map { ($0, Direction.fromClient, [UInt8(2), 0, 0]) }
+        let found = findings(try trace(yaml, [(1, .fromClient, [1] + interval)] + pings, closed: 21))
+        #expect(found.contains { $0.hasPrefix("heartbeat-gap") } == isGap, "\(found)")
+    }
+
     // MARK: Bodies
 
     @Test func bodiesGoByConditionsAndKinds() throws {

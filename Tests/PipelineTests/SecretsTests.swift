@@ -375,6 +375,23 @@ import Trace
         #expect(isHidden(Self.secret, in: shown), "\(shown)")
     }
 
+    /// What did not fit is hidden where bodies are structures, and nothing is hidden of the same name in others.
+    @Test func onlyStructuresHaveLeftovers() throws {
+        let format = try FormatLoader.load(
+            """
+            format: sides
+            header: [{ n: u8 }]
+            framing: { rule: length-field, field: n }
+            client: { body: json }
+            server: { body: { fields: [{ user: { type: string, ends: "\\0" } }, { password: { type: string, ends: "\\0" } }] } }
+            secret: [body.password]
+            """, file: "sides.yaml")
+        let body = #"{"rest":3,"raw":"x","unframed":"y","password":"\#(Self.secret)"}"#
+        let shown = shown(Conversation([UInt8(body.utf8.count)] + Array(body.utf8)), format)
+        #expect(
+            shown.contains(#""json":{"rest":3,"raw":"x","unframed":"y","password":"«secret»"}"#), "\(shown)")
+    }
+
     @Test(arguments: ["body.users[*].password", "body.users.password", "body.json.users[*].password"])
     func allElementsOfAListAreHidden(path: String) throws {
         let format = try FormatLoader.load(

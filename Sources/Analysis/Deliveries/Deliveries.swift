@@ -75,6 +75,16 @@ package final class Deliveries: Analysis {
     /// All frames of formats that relay messages.
     package func interest(in format: Format) -> FrameInterest { format.relay == nil ? [] : .all }
 
+    /// A message's id for display; nil if it has none, or if it is secret.
+    private static func shownID(
+        _ place: ValuePlace, of frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
+    ) -> String? {
+        guard let kinds = connection.kinds?[frame.direction], !FrameSecrets.hide(place, of: frame, bytes, kinds) else {
+            return nil
+        }
+        return kinds.format.value(at: place, of: bytes, frame.shape)?.shortText
+    }
+
     /// Takes a message, or its reception.
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
@@ -102,7 +112,7 @@ package final class Deliveries: Analysis {
             let message = DeliveryFlow.Message(
                 identity: identity, time: frame.info.time, connection: number, index: frame.info.index,
                 packet: frame.info.packet,
-                id: relay.id.flatMap { side.value(at: $0, of: bytes, frame.shape)?.plainText })
+                id: relay.id.flatMap { Self.shownID($0, of: frame, bytes, connection) })
             let origin = sender ?? receivers[number]?.owner?.name ?? ""
             send(message, from: origin, to: Target(server: connection.opening.server, name: target), format, &findings)
         } else if values.fulfil(relay.received, content: bytes, shape: frame.shape, format: side),

@@ -83,8 +83,7 @@ package final class HeartbeatMonitor: Analysis {
         let side = format.directions[frame.direction]
         let values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
         guard values.fulfil(announced.condition, content: bytes, shape: frame.shape, format: side),
-            let count = side.value(at: announced.place, of: bytes, frame.shape)?.plainText.flatMap({ Double($0) }),
-            count >= 0
+            let count = side.value(at: announced.place, of: bytes, frame.shape).flatMap(Self.number), count >= 0
         else { return }
         guard let watch = watch(connection, from: contract.from) else { return }
         watch.contract = contract.announcing(count, announced)
@@ -92,6 +91,12 @@ package final class HeartbeatMonitor: Analysis {
         watch.announced = frame.info.time
         watch.scheduled = nil
         schedule(watch, at: watch.deadline)
+    }
+
+    /// A value as a number. Bytes are decimal digits (BCD), two in each, or none: `1e05` is no exponent.
+    private static func number(_ value: FieldValue) -> Double? {
+        if case .bytes(let bytes) = value { return Int(Hexadecimal.text(bytes.prefix(10))).map(Double.init) }
+        return value.plainText.flatMap { Double($0) }
     }
 
     /// The state of a connection's heartbeats; nil if its format has none from that side.

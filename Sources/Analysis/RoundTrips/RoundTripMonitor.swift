@@ -119,7 +119,7 @@ package final class RoundTripMonitor: Analysis {
         switch value {
         case .integer, .unsigned: return value
         // Long ones are not kept.
-        default: return value.plainText.map { .text(PrintableText.of($0, columns: 40)) }
+        default: return value.shortText.map { .text($0) }
         }
     }
 

@@ -111,23 +111,33 @@ package final class SearchedChecksums: Sendable {
         self.checksums = checksums
     }
 
-    /// The evidence of a whole frame's checksums, in bits.
-    func evidence(of frame: RawSpan, _ shape: FrameShape, _ background: ByteBackground) -> Double {
+    /// What a frame's checksums show.
+    struct Finding {
+        /// The evidence, in bits.
+        var bits = 0.0
+        /// Whether they are right; nil if none could be verified.
+        var areRight: Bool?
+    }
+
+    /// Verifies a whole frame's checksums.
+    func verify(_ frame: RawSpan, _ shape: FrameShape, _ background: ByteBackground) -> Finding {
         let content = frame.copied()
         let head = frame.extracting(0..<shape.head)
-        var bits = 0.0
+        var finding = Finding()
         for (field, place, checksum) in checksums.places(head: head, shape: shape, content: frame) {
             guard !checksum.algorithm.isKeyed,
                 let expected = checksums.value(checksum, of: field, place, shape: shape, in: content)
             else { continue }
             let found = field.value(in: frame, at: place.lowerBound, size: place.count)
             guard FrameChecksums.areSame(found, expected) else {
-                bits += Self.wrong
+                finding.bits += Self.wrong
+                finding.areRight = false
                 continue
             }
-            bits += Self.bits(frame.extracting(place), of: field, checksum, background)
+            finding.bits += Self.bits(frame.extracting(place), of: field, checksum, background)
+            finding.areRight = finding.areRight ?? true
         }
-        return bits
+        return finding
     }
 
     /// The evidence of a right checksum. Zeros among zeros are little, for most sums of zeros are zero.

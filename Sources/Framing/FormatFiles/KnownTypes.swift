@@ -90,21 +90,25 @@ extension DirectionFormat {
             if layout.head != nil, layout.head as? BinaryHead == nil, layout.head as? StructuredHead == nil {
                 return nil
             }
-            let fields =
-                ((layout.head as? BinaryHead)?.fields ?? [])
-                + ((layout.head as? StructuredHead)?.structure.fields ?? [])
-                + (layout.trailer?.fields ?? [])
-            let own = fields.first { $0.name == field }
-            let bits = fields.lazy.flatMap(\.bits).first { $0.name == field }
-            switch own?.kind {
-            case .unsigned, .signed, .varint: break
-            case nil where bits != nil: break
-            // Kinds without it have their names; anything else, such as text, may have any value.
-            case nil where layout.head as? StructuredHead == nil: continue
-            default: return nil
+            var fields = ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? [])
+            if let structure = (layout.head as? StructuredHead)?.structure {
+                // Kinds of a choice may each have one.
+                let items = structure.items(of: 0).filter { $0.names.contains(field) }
+                let own = items.compactMap { if case .field(let own) = $0.content { own } else { nil } }
+                guard own.count == items.count, !items.isEmpty else { return nil }
+                fields += own
             }
-            known.names.formUnion((own?.names ?? bits?.names ?? [:]).values)
-            known.hasNumbers = true
+            for own in fields {
+                let bits = own.bits.filter { $0.name == field }
+                guard own.name == field || !bits.isEmpty else { continue }
+                switch own.kind {
+                case .unsigned, .signed, .varint: break
+                // Anything else, such as text, may have any value.
+                default: return nil
+                }
+                known.names.formUnion(own.name == field ? own.names.values : bits[0].names.values)
+                known.hasNumbers = true
+            }
         }
         return known
     }

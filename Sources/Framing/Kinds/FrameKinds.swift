@@ -125,7 +125,9 @@ package final class FrameKinds {
         var hidden: SecretPaths?
         if secrets.allSatisfy({ $0.condition?.asksForTypeOnly ?? true }) {
             let values = FrameValues(info: FrameInfo(of: shape), direction: direction)
-            hidden = SecretPaths(secrets) { values.fulfil($0, content: content, shape: shape, format: format) }
+            hidden = SecretPaths(secrets, from: direction) {
+                values.fulfil($0, content: content, shape: shape, format: format)
+            }
         }
         let roles = pairsDependOnTypeOnly ? self.roles(nil, FrameInfo(of: shape), content, shape) : nil
         let kind = Kind(

@@ -208,10 +208,10 @@ struct FrameChain {
         if let checksums = checksums(of: shape, rule) {
             allowance -= shape.total
             summed += shape.total
-            let bits = checksums.evidence(of: bytes.extracting(index..<end), shape, background)
+            let verified = checksums.verify(bytes.extracting(index..<end), shape, background)
             // The same frame again has the same checksum.
-            found.constants += bits > 0 ? bits / Double(repeats + 1) : bits
-            heads[heads.count - 1].isRight = bits >= 0
+            found.constants += verified.bits > 0 ? verified.bits / Double(repeats + 1) : verified.bits
+            heads[heads.count - 1].isRight = verified.areRight
         }
         evidence += found
         heads[heads.count - 1].evidence += found

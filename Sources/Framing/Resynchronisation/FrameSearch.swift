@@ -264,7 +264,9 @@ struct FrameSearch {
         while let start = rule.firstHopeful(known, from: index), origin + start < end {
             index = start + 1
             if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start, from: chain.start - origin) { continue }
-            var trial = FrameChain(at: origin + start, needed: .infinity, choices: choices)
+            // Each place may be one of a head that reaches over many bytes: few of them are summed.
+            var trial = FrameChain(
+                at: origin + start, needed: .infinity, choices: choices, allowance: SearchInside.allowance)
             _ = trial.extend(rule, known, origin: origin, followedBy: .more)
             var own = 0.0
             for place in trial.heads.map(\.offset) + [trial.at] {

@@ -11,7 +11,7 @@ struct SearchInside {
     /// Bytes are examined once this many are there, counted from the start of the outer chain, and once the long frame is whole.
     private static let step = 256
     /// How many bytes of one chain checksums are computed of.
-    private static let allowance = 256
+    static let allowance = 256
 
     /// The stream offset where the search around it began.
     let begin: Int

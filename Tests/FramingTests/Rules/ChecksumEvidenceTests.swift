@@ -69,6 +69,19 @@ import Testing
         expectCuttingDoesNotMatter(wrong + right + right, rule: rule, aligned: false)
     }
 
+    /// A frame without a checksum shows nothing about those before it.
+    @Test func whatHasNoChecksumIsNoRightOne() throws {
+        let yaml = """
+            header: [{ mark: { type: u32, equals: 0x89abcdef } }, { flag: u8 }, { sum: { type: u8, when: flag == 1, checksum: sum8, over: [start, field] } }]
+            framing: { rule: fields, body: [{ size: 2 }] }
+            """
+        let rule = try FormatLoader.load("format: x\n" + yaml, file: "x.yaml").directions.fromClient.rule
+        let mark: [UInt8] = [0x89, 0xab, 0xcd, 0xef]
+        let (with, without) = (mark + [1, 0x77, 5, 6], mark + [0, 5, 6])
+        let (log, counts) = frame([.gap(3), .bytes(with + without + without)], with: rule)
+        #expect(log.frames.map(\.offset) == [3, 11, 18] && counts.unframed == 0)
+    }
+
     /// Frames of a format with a wrong algorithm are found by their heads.
     @Test func aWrongChecksumIsNotEverything() throws {
         let yaml = """

@@ -36,6 +36,21 @@ import Testing
         #expect(try side(type).type(of: bytes.span.bytes, shape) == name)
     }
 
+    /// What JSON has at a place is known only when it comes.
+    @Test(arguments: [#"{"msg":{"id":1}}"#, #"{"msg":[1]}"#, "{}"]) func aListOrAnObjectIsNoTypeOfJSON(body: String)
+        throws
+    {
+        let yaml = """
+            format: x
+            framing: { rule: delimiter, end: "\\n" }
+            body: json
+            frame: { type: [body.msg, { is: other }] }
+            """
+        let side = try FormatLoader.load(yaml, file: "x.yaml").directions.fromClient
+        let shape = FrameShape(head: 0, body: body.utf8.count, tail: 1)
+        #expect(side.type(of: Array("\(body)\n".utf8).span.bytes, shape) == "other")
+    }
+
     @Test(arguments: ["body.list", "body.group", "[body.fields.list]"]) func listsAndObjectsNameNone(type: String) {
         let error = #expect(throws: FormatFileError.self) { try side(type) }
         #expect(error.map { "\($0)".contains("a list or an object; expected a value in it") } == true)

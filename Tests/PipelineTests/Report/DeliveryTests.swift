@@ -16,7 +16,10 @@ import Trace
         private let decoder: Decoder
         private var connections: [Int: any ConnectionReceiver] = [:]
 
-        init() throws {
+        /// - Parameters:
+        ///   - relay: more keys of `relay`.
+        ///   - more: more lines of the format file.
+        init(relay: String = "", more: String = "") throws {
             let format = try FormatLoader.load(
                 """
                 format: relay
@@ -24,7 +27,8 @@ import Trace
                 client: { frame: { type: type, from: from, to: to } }
                 server: { frame: { type: type, from: from } }
                 body: text
-                relay: { sent: type == "chat", received: type == "chat", within: 1 s }
+                relay: { sent: type == "chat", received: type == "chat", within: 1 s\(relay) }
+                \(more)
                 broadcast: { sent: type == "news", receipt: type == "seen", within: 1 s }
                 """, file: "relay")
             decoder = Decoder(
@@ -72,8 +76,8 @@ import Trace
         private func at(_ milliseconds: Int64) -> Timestamp { Timestamp(nanoseconds: milliseconds * 1_000_000) }
     }
 
-    private func conversation() throws -> Conversation {
-        let talk = try Conversation()
+    private func conversation(relay: String = "", more: String = "") throws -> Conversation {
+        let talk = try Conversation(relay: relay, more: more)
         talk.open(1, as: "A")
         talk.open(2, as: "B")
         return talk
@@ -103,6 +107,15 @@ import Trace
         #expect(found.map { $0["kind"] } == ["delivery-missing"], "what never comes is not overtaken")
         #expect(found.last?.number("sentIndex", of: "data") == 1)
         #expect(try talk.outcome().missing == 1)
+    }
+
+    /// A message's id is in the finding, unless it is a secret.
+    @Test(arguments: [false, true]) func secretIDsAreHidden(isSecret: Bool) throws {
+        let talk = try conversation(relay: ", id: body.text", more: isSecret ? "secret: [body.text]" : "")
+        talk.send("hunter2", at: 0)
+        let found = try talk.findings()
+        #expect(found.map { $0["kind"] } == ["delivery-missing"])
+        #expect(found.contains { $0.text.contains("hunter2") } == !isSecret, "\(found.map(\.text))")
     }
 
     @Test func whatWasJustSentOrWhoseReceptionNobodySawIsNotMissed() throws {
