@@ -21,11 +21,13 @@ package struct Composer {
     ///
     /// - Throws: as `compose`, for what is parsed.
     package static func compose(_ text: String, while keys: Set<String>) throws(YAMLError) -> Mapping {
-        try withComposer(text) { composer throws(YAMLError) in try composer.mapping(while: keys) }
+        // libyaml decodes all that it is given before it parses any of it.
+        try withComposer(text, pieces: 256) { composer throws(YAMLError) in try composer.mapping(while: keys) }
     }
 
+    /// - Parameter pieces: how many bytes the parser takes at a time.
     private static func withComposer<Result>(
-        _ text: String, _ body: (Composer) throws(YAMLError) -> Result
+        _ text: String, pieces: Int = .max, _ body: (Composer) throws(YAMLError) -> Result
     ) throws(YAMLError) -> Result {
         var parser = yaml_parser_t()
         // The parser keeps a pointer to itself: it has one address as long as it is used.
@@ -34,9 +36,31 @@ package struct Composer {
             defer { yaml_parser_delete(parser) }
             return try Array(text.utf8).withUnsafeBufferPointer { bytes throws(YAMLError) in
                 yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-                yaml_parser_set_input_string(parser, bytes.baseAddress, bytes.count)
-                return try body(Composer(parser: parser, bytes: bytes))
+                var input = Input(rest: bytes[...], pieces: pieces)
+                return try withUnsafeMutablePointer(to: &input) { input throws(YAMLError) in
+                    yaml_parser_set_input(parser, { Input.read($0, $1, $2, $3) }, input)
+                    return try body(Composer(parser: parser, bytes: bytes))
+                }
             }
+        }
+    }
+
+    /// What the parser has not read.
+    private struct Input {
+        var rest: Slice<UnsafeBufferPointer<UInt8>>
+        let pieces: Int
+
+        /// The parser's read handler: fills its buffer, which is empty at the end.
+        static func read(
+            _ input: UnsafeMutableRawPointer?, _ buffer: UnsafeMutablePointer<UInt8>?, _ size: Int,
+            _ count: UnsafeMutablePointer<Int>?
+        ) -> Int32 {
+            guard let input = input?.assumingMemoryBound(to: Input.self), let buffer, let count else { return 0 }
+            let piece = input.pointee.rest.prefix(min(size, input.pointee.pieces))
+            _ = UnsafeMutableBufferPointer(start: buffer, count: size).update(fromContentsOf: piece)
+            input.pointee.rest = input.pointee.rest.dropFirst(piece.count)
+            count.pointee = piece.count
+            return 1
         }
     }
 

@@ -83,6 +83,15 @@ import Testing
         #expect(throws: YAMLError.self) { try Composer.compose(text, while: ["a", "b", "c", "d"]) }
     }
 
+    /// The parser takes such a text in pieces, which may end within a character.
+    @Test func firstKeysMayBeLong() throws {
+        for length in 0..<300 {
+            let value = String(repeating: "x", count: length) + String(repeating: "€🙂", count: 100)
+            let mapping = try Composer.compose("a: \(value)\nb: 1\nc: [\n", while: ["a", "b"])
+            #expect(mapping["a"]?.string == value && mapping["b"]?.string == "1" && mapping.count == 2)
+        }
+    }
+
     @Test func aMappingChangesByKey() {
         var mapping: Mapping = [Node("a"): Node("1"), Node("b"): Node("2")]
         mapping.set((key: Node("a"), value: Node("3")))

@@ -6,7 +6,12 @@ extension RecordingQueue {
         var client: Endpoint
         var server: Endpoint
         /// What is known about its TLS.
-        var tls: TLSFacts?
+        var tls: TLSFacts? {
+            get { keptTLS?.first }
+            set { keptTLS = newValue.map { [$0] } }
+        }
+        // Most have none, and there is room for it in each.
+        private var keptTLS: [TLSFacts]?
         var leg: Leg?
         /// Its number in the trace; nil while the recorder has not been notified of it.
         var number: ConnectionLeg?
@@ -34,7 +39,8 @@ extension RecordingQueue {
         }
 
         init(client: Endpoint, server: Endpoint, tls: TLSFacts?, leg: Leg?) {
-            (self.client, self.server, self.tls, self.leg) = (client, server, tls, leg)
+            (self.client, self.server, self.leg) = (client, server, leg)
+            self.tls = tls
         }
 
         mutating func end(_ end: End) {

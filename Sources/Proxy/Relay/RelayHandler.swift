@@ -32,7 +32,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     private let direction: Direction
     private let relays: OpenRelays
-    private let options: ProxyOptions
+    /// Of the proxy's options, which are large, those that matter here, in seconds.
+    private let (idleTimeout, deliveryTimeout): (Double?, Double)
     private var shared: Shared?
     /// What performs the actions of the connection's stages; nil if it has none, or is not relayed.
     var stages: StageDriver? { shared?.stages }
@@ -64,7 +65,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         self.direction = direction
         state = EndState(isUnix: isUnix)
         self.relays = relays
-        self.options = options
+        (idleTimeout, deliveryTimeout) = (options.idleTimeout, options.deliveryTimeout)
     }
 
     /// How a client's side ended before it was joined with a server.
@@ -104,7 +105,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if let eventLoop, let stages {
             shared.stages = StageDriver(
                 stages, on: eventLoop, from: client, to: server, recording,
-                deliveryTimeout: client.options.deliveryTimeout)
+                deliveryTimeout: client.deliveryTimeout)
             shared.stages?.take(.began)
         }
         if early.readableBytes > 0 { client.forward(early) }
@@ -124,7 +125,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             end.gate.want()
             if end.context?.channel.isActive == true { end.readIfWanted() }
         }
-        if let limit = client.options.idleTimeout, let eventLoop {
+        if let limit = client.idleTimeout, let eventLoop {
             let watch = SilenceWatch(shared, limit: .nanoseconds(Int64(limit * 1e9)), on: eventLoop) {
                 [weak client, weak server] in
                 guard let client, !client.relays.isStopping else { return nil }
@@ -299,7 +300,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             partner.write(buffer)
             if !shared.state.isOver { shared.recording.received(buffer, from: direction) }
         }
-        if options.idleTimeout != nil, let context { shared.lastRead = context.eventLoop.now }
+        if idleTimeout != nil, let context { shared.lastRead = context.eventLoop.now }
         if partner.state.hasDeparted { partner.lose() }
     }
 
@@ -362,7 +363,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// The recorder has caught up. Waiting for it does not count as silence of the peers.
     private func recorderHasRoom() {
         gate.recorderHasRoom()
-        if options.idleTimeout != nil, let shared, let context { shared.lastRead = context.eventLoop.now }
+        if idleTimeout != nil, let shared, let context { shared.lastRead = context.eventLoop.now }
         readIfWanted()
     }
 
@@ -490,7 +491,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
             // What was written has to be encrypted before.
             context?.flush()
             wire?.willReset()
-            lowest?.resetWhenDelivered(within: .nanoseconds(Int64(options.deliveryTimeout * 1e9)))
+            lowest?.resetWhenDelivered(within: .nanoseconds(Int64(deliveryTimeout * 1e9)))
         }
     }
 }
