@@ -110,7 +110,8 @@ extension Framer {
             total = shape.total
         } else {
             taken = min(lengths.head &- before, chunk.byteCount)
-            pending.append(chunk.extracting(unchecked: Range(uncheckedBounds: (0, taken))), scratch)
+            pending.append(
+                chunk.extracting(unchecked: Range(uncheckedBounds: (0, taken))), of: lengths.head, scratch)
             guard pending.count >= lengths.head else {
                 chunks.append(place)
                 return taken
@@ -126,7 +127,7 @@ extension Framer {
             return nil
         }
         let rest = min(total &- pending.count, chunk.byteCount &- taken)
-        pending.append(chunk.extracting(unchecked: Range(uncheckedBounds: (taken, taken &+ rest))), scratch)
+        pending.append(chunk.extracting(unchecked: Range(uncheckedBounds: (taken, taken &+ rest))), of: total, scratch)
         taken &+= rest
         guard pending.count == total else {
             chunks.append(place)
@@ -156,7 +157,7 @@ extension Framer {
     private mutating func hold(
         _ bytes: RawSpan, _ total: Int?, _ lengths: PlainLengths, behind frames: Int, _ scratch: FramingScratch
     ) {
-        pending.append(bytes, scratch)
+        pending.append(bytes, of: total ?? 0, scratch)
         chunks.begin(with: latest, isCounted: total != nil)
         beganAs = frames &+ 1
         if let total {

@@ -77,7 +77,7 @@ extension Framer {
             receiver.framed(
                 held, bytes: pending.storage.span.bytes.extracting(0..<pending.count), from: direction)
         }
-        pending.removeAll()
+        pending.removeAll(scratch)
     }
 
     /// Recorded frames that follow one another and end in the same chunk.

@@ -200,14 +200,14 @@ package struct Framer {
             return
         }
         chunks.append(latest)
-        let taken = completeHead(from: chunk)
+        let taken = completeHead(from: chunk, scratch)
         if let shape {
             // The end of the frame is known: take what it still needs, and scan the rest in the chunk itself.
             let end = min(taken + shape.total - seen, chunk.byteCount)
             if shared.streams(shape) {
                 stream(chunk.extracting(taken..<end), shape, into: receiver)
             } else {
-                pending.append(chunk.extracting(taken..<end))
+                pending.append(chunk.extracting(taken..<end), of: shape.total, scratch)
             }
             guard seen == shape.total else { return }
             if shared.checksEnds {
@@ -217,7 +217,7 @@ package struct Framer {
             finishHeldFrame(shape, scratch: scratch)
             cutInPlace(chunk.extracting(end..<chunk.byteCount), scratch: scratch, into: receiver)
         } else if taken < chunk.byteCount {
-            pending.append(chunk.extracting(taken..<chunk.byteCount))
+            pending.append(chunk.extracting(taken..<chunk.byteCount), of: 0, scratch)
             if pending.count >= wanted { cutHeld(followedBy: .more, scratch: scratch, into: receiver) }
         } else if pending.count >= wanted {
             cutHeld(followedBy: .more, scratch: scratch, into: receiver)
@@ -226,12 +226,12 @@ package struct Framer {
 
     /// Takes the minimum that the rule needs, as long as it only asks for more; returns how many bytes of the chunk were taken.
     /// This way, the bytes after a split head need not be copied with it.
-    private mutating func completeHead(from chunk: RawSpan) -> Int {
+    private mutating func completeHead(from chunk: RawSpan, _ scratch: FramingScratch) -> Int {
         var taken = 0
         guard shape == nil, isAligned else { return 0 }
         while wanted > pending.count, taken < chunk.byteCount {
             let count = min(wanted - pending.count, chunk.byteCount - taken)
-            pending.append(chunk.extracting(taken..<taken + count))
+            pending.append(chunk.extracting(taken..<taken + count), of: wanted, scratch)
             taken += count
             guard pending.count >= wanted else { return taken }
             var memory = self.memory
@@ -263,7 +263,7 @@ package struct Framer {
                 shared.conversation?.handOver(.end(bytes.byteCount - used), direction)
                 return
             }
-            pending.append(bytes.extracting(used..<bytes.byteCount))
+            pending.append(bytes.extracting(used..<bytes.byteCount), of: shape?.total ?? 0, scratch)
             chunks.append(latest)
             if let shape, !mayReject(shape) { chunks.count() }
             streamRest(into: receiver)

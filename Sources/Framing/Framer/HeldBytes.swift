@@ -37,15 +37,21 @@ struct HeldBytes: Sendable {
     }
 
     /// Adds bytes after the others, in a spare buffer if there is one of about the size that would be allocated.
+    ///
+    /// - Parameter total: how many bytes there will be. There is room for them at once, unless they are many more than there are:
+    ///   what a length merely announces takes no memory.
     @inline(__always)
-    mutating func append(_ bytes: RawSpan, _ scratch: FramingScratch) {
-        if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, scratch) }
+    mutating func append(_ bytes: RawSpan, of total: Int, _ scratch: FramingScratch) {
+        if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, total, scratch) }
         append(bytes)
     }
 
     @inline(never)
-    private mutating func takeSpare(_ needed: Int, _ scratch: FramingScratch) {
-        guard let spare = scratch.spares.take(room(for: needed)) else { return }
+    private mutating func takeSpare(_ needed: Int, _ total: Int, _ scratch: FramingScratch) {
+        // What is accounted for a small buffer is its size, which other framers must not change.
+        var size = room(for: needed)
+        if size > Self.kept { size = Self.size(of: max(size, min(total, 4 * needed))) }
+        guard let spare = scratch.spares.take(size) else { return }
         var held = HeldBytes()
         held.storage = spare
         swap(&held, &self)
@@ -55,7 +61,7 @@ struct HeldBytes: Sendable {
 
     /// The size of a buffer for a number of bytes. Sizes are used again, so that a spare buffer fits the next frame.
     private func room(for needed: Int) -> Int {
-        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), 64)
+        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), SpareBuffers.shortest)
         guard room <= SpareBuffers.longest else { return room }
         return Self.size(of: room)
     }

@@ -1,26 +1,35 @@
 /// Buffers of frames that are complete, for those held next: so that holding a part of a frame takes no allocation, and an idle
 /// framer keeps no large buffer.
 struct SpareBuffers {
-    private var buffers: [[UInt8]] = []
+    /// Those of each size: powers of two, from `shortest` to `longest`.
+    private var buffers: [[[UInt8]]]
 
-    /// How many are kept, and of which size.
-    private static let most = 32
-    static let longest = 64 << 10
+    /// The sizes of the smallest and the largest ones.
+    static let (shortest, longest) = (64, 64 << 10)
+    /// At most how many bytes those of each size have together.
+    private static let most = 128 << 10
 
-    /// A buffer of this size, or for a large one of twice the size; nil if there is none. Its content is undefined.
-    mutating func take(_ size: Int) -> [UInt8]? {
-        guard
-            let index = buffers.lastIndex(where: {
-                $0.count == size || $0.count == 2 * size && size > HeldBytes.kept
-            })
-        else { return nil }
-        return buffers.remove(at: index)
+    init() {
+        buffers = Array(repeating: [], count: Self.place(of: Self.longest) + 1)
     }
 
-    /// Keeps a buffer, if there is room.
+    /// The place of a size that is a power of two.
+    private static func place(of size: Int) -> Int {
+        size.trailingZeroBitCount - shortest.trailingZeroBitCount
+    }
+
+    /// A buffer of this size, a power of two, or for a large one of twice the size; nil if there is none. Its content is undefined.
+    mutating func take(_ size: Int) -> [UInt8]? {
+        let place = Self.place(of: size)
+        guard place >= 0, place < buffers.count else { return nil }
+        if let buffer = buffers[place].popLast() { return buffer }
+        return size > HeldBytes.kept && place + 1 < buffers.count ? buffers[place + 1].popLast() : nil
+    }
+
+    /// Keeps a buffer, if it has such a size and there is room.
     mutating func put(_ buffer: consuming [UInt8]) {
-        guard buffer.count <= Self.longest else { return }
-        if buffers.count == Self.most { buffers.removeFirst(Self.most / 2) }
-        buffers.append(buffer)
+        let place = Self.place(of: buffer.count)
+        guard place >= 0, place < buffers.count, buffers[place].count * buffer.count < Self.most else { return }
+        buffers[place].append(buffer)
     }
 }

@@ -1,0 +1,66 @@
+import Streams
+import Testing
+
+@testable import Framing
+
+/// Bytes of incomplete frames, and the buffers that they lie in.
+struct HeldBytesTests {
+    private static func bytes(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
+        (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    }
+
+    /// Whatever buffers are spare, what is held is what was added, and the accounted memory depends on that alone.
+    @Test func spareBuffersChangeNothing() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = SeededGenerator(seed: seed)
+        let scratch = FramingScratch()
+        var others: [HeldBytes] = []
+        for _ in 0..<400 {
+            let all = Self.bytes(Int.random(in: 1...5_000, using: &random), &random)
+            var (held, alone) = (HeldBytes(), HeldBytes())
+            let own = FramingScratch()
+            var at = 0
+            while at < all.count {
+                let end = min(all.count, at + Int.random(in: 1...2_000, using: &random))
+                held.append(all.span.bytes.extracting(at..<end), of: all.count, scratch)
+                alone.append(all.span.bytes.extracting(at..<end), of: all.count, own)
+                at = end
+                #expect(held.count == at && held.memory == alone.memory, "seed \(seed)")
+                #expect(held.storage[..<at].elementsEqual(all[..<at]), "seed \(seed)")
+            }
+            others.append(held)
+            if others.count > 20 {
+                var gone = others.remove(at: Int.random(in: 0..<others.count, using: &random))
+                gone.removeAll(scratch)
+                #expect(gone.isEmpty && gone.storage.count <= HeldBytes.kept, "seed \(seed)")
+            }
+        }
+    }
+
+    /// A head may announce any length: until the bytes come, there is room for a few times as many as there are.
+    @Test func anAnnouncedLengthTakesNoMemory() {
+        let scratch = FramingScratch()
+        for size in 6...16 { scratch.spares.put([UInt8](repeating: 0, count: 1 << size)) }
+        for count in [1, 10, 100, 1_000] {
+            var held = HeldBytes()
+            held.append([UInt8](repeating: 1, count: count).span.bytes, of: 60_000, scratch)
+            #expect(held.storage.count <= max(16 * count, 64) && held.storage.count >= count)
+        }
+    }
+
+    @Test func spareBuffersAreLimited() {
+        var spares = SpareBuffers()
+        for size in [0, 1, 32, 64, 512, 1_024, 1 << 16, 1 << 17] {
+            for _ in 0..<5_000 { spares.put([UInt8](repeating: 0, count: size)) }
+        }
+        var kept = 0
+        for size in [64, 512, 1_024, 1 << 16] {
+            while let buffer = spares.take(size) {
+                #expect(buffer.count == size || size > HeldBytes.kept && buffer.count == 2 * size)
+                kept += buffer.count
+            }
+        }
+        #expect(kept == 4 * 128 << 10)
+        for size in [1, 32, 1 << 17] { #expect(spares.take(size) == nil) }
+    }
+}
