@@ -37,8 +37,8 @@ package struct FrameSecrets {
             left.starts(with: right) || right.starts(with: left)
         }
         switch place {
-        case .field(let name): return paths.fields.contains { $0[0] == name }
-        case .inField(let path): return paths.fields.contains { overlap($0, path) }
+        case .field(let name): return hidesAllFields || paths.fields.contains { $0[0] == name }
+        case .inField(let path): return hidesAllFields || paths.fields.contains { overlap($0, path) }
         case .body(let path):
             // The form may be left out: `user` is short for `json.user`.
             func short(_ path: [String]) -> [String] {

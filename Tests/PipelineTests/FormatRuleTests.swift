@@ -129,13 +129,18 @@ import Trace
         #expect(try found(0) == [])
     }
 
-    /// Bytes are decimal digits: `12 00` is 1,200 s, and `1e05` is no number.
+    /// Bytes are decimal digits: `12 00` is 1,200 s, and `1e05` is no number; more than an `Int` has room for are none, either.
     @Test(
-        arguments: [([0x12, 0x00], false), ([0x00, 0x04], true), ([0x1e, 0x05], true), ([0xff, 0xff], true)]
-            as [([UInt8], Bool)])
+        arguments: [
+            ([0x12, 0x00], false), ([0x00, 0x04], true), ([0x1e, 0x05], true), ([0xff, 0xff], true),
+            ([UInt8](repeating: 0, count: 9) + [0x04, 0x00], false), ([UInt8](repeating: 0, count: 10) + [0x04], true),
+            ([UInt8](repeating: 1, count: 11), true), ([UInt8](repeating: 0x99, count: 9), false),
+        ] as [([UInt8], Bool)])
     func theyMaySayItInDigits(interval: [UInt8], isGap: Bool) throws {
+        let size = interval.count
         let yaml =
-            "header: [{ kind: u8 }, { interval: { type: bytes, size: 2 } }]\nframing: { rule: fixed, size: 3 }\n" + """
+            "header: [{ kind: u8 }, { interval: { type: bytes, size: \(size) } }]\nframing: { rule: fixed, size: \(size + 1) }\n"
+                + """
                 frame: { type: [{ when: fields.kind == 1, is: connect }, { is: ping }] }
                 heartbeat:
                   when: type == "ping"
@@ -144,7 +149,7 @@ import Trace
                   gap: 6 s
                   announced: { when: type == "connect", value: fields.interval, gap: 1.5 }
                 """
-        let pings = [3.0, 6, 20].map { ($0, Direction.fromClient, [UInt8(2), 0, 0]) }
+        let pings = [3.0, 6, 20].map { ($0, Direction.fromClient, [2] + [UInt8](repeating: 0, count: size)) }
         let found = findings(try trace(yaml, [(1, .fromClient, [1] + interval)] + pings, closed: 21))
         #expect(found.contains { $0.hasPrefix("heartbeat-gap") } == isGap, "\(found)")
     }

@@ -95,7 +95,11 @@ package final class HeartbeatMonitor: Analysis {
 
     /// A value as a number. Bytes are decimal digits (BCD), two in each, or none: `1e05` is no exponent.
     private static func number(_ value: FieldValue) -> Double? {
-        if case .bytes(let bytes) = value { return Int(Hexadecimal.text(bytes.prefix(10))).map(Double.init) }
+        if case .bytes(let bytes) = value {
+            // One byte more than an `Int` has room for.
+            let digits = bytes.drop { $0 == 0 }.prefix(11)
+            return bytes.isEmpty ? nil : Int("0" + Hexadecimal.text(digits)).map(Double.init)
+        }
         return value.plainText.flatMap { Double($0) }
     }
 

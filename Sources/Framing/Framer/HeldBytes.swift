@@ -49,9 +49,9 @@ struct HeldBytes: Sendable {
     @inline(never)
     private mutating func takeSpare(_ needed: Int, _ total: Int, _ scratch: FramingScratch) {
         // What is accounted for a small buffer is its size, which other framers must not change.
-        var size = room(for: needed)
-        if size > Self.kept { size = Self.size(of: max(size, min(total, 4 * needed))) }
-        guard let spare = scratch.spares.take(size) else { return }
+        let room = room(for: needed)
+        let size = room > Self.kept ? Self.size(of: max(room, min(total, 4 * needed))) : room
+        guard let spare = scratch.spares.take(size, orTwice: size == room && room > Self.kept) else { return }
         var held = HeldBytes()
         held.storage = spare
         swap(&held, &self)
@@ -59,9 +59,10 @@ struct HeldBytes: Sendable {
         if !held.storage.isEmpty { scratch.spares.put(held.storage) }
     }
 
-    /// The size of a buffer for a number of bytes. Sizes are used again, so that a spare buffer fits the next frame.
+    /// The size of a buffer for a number of bytes, whether the present one is a spare one or not. Sizes are used again, so that a
+    /// spare buffer fits the next frame.
     private func room(for needed: Int) -> Int {
-        let room = max(needed, min(2 * storage.count, needed + max(1 << 20, needed / 4)), SpareBuffers.shortest)
+        let room = max(needed, min(2 * memory, needed + max(1 << 20, needed / 4)), SpareBuffers.shortest)
         guard room <= SpareBuffers.longest else { return room }
         return Self.size(of: room)
     }

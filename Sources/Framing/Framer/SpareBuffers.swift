@@ -14,19 +14,21 @@ struct SpareBuffers {
         size.trailingZeroBitCount - shortest.trailingZeroBitCount
     }
 
-    /// A buffer of this size, a power of two, or for a large one of twice the size; nil if there is none. Its content is undefined.
-    mutating func take(_ size: Int) -> [UInt8]? {
+    /// A buffer of this size, a power of two, or of twice the size if that may be; nil if there is none. Its content is undefined.
+    mutating func take(_ size: Int, orTwice mayBeTwice: Bool) -> [UInt8]? {
         let place = Self.place(of: size)
         guard place >= 0, place < buffers.count else { return nil }
         if let buffer = buffers[place].popLast() { return buffer }
-        return size > HeldBytes.kept && place + 1 < buffers.count ? buffers[place + 1].popLast() : nil
+        return mayBeTwice && place + 1 < buffers.count ? buffers[place + 1].popLast() : nil
     }
 
     /// Keeps a buffer, if it has such a size and there is room.
     mutating func put(_ buffer: consuming [UInt8]) {
         let place = Self.place(of: buffer.count)
         if buffers.isEmpty { buffers = Array(repeating: [], count: Self.place(of: Self.longest) + 1) }
-        guard place >= 0, place < buffers.count, buffers[place].count * buffer.count < Self.most else { return }
+        guard buffer.count.nonzeroBitCount == 1, place >= 0, place < buffers.count,
+            buffers[place].count * buffer.count < Self.most
+        else { return }
         buffers[place].append(buffer)
     }
 }

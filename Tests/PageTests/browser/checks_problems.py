@@ -62,6 +62,28 @@ def what_is_shown_stays_while_the_server_is_gone(browser, _):
         server.shutdown()
 
 
+def what_was_asked_of_a_server_that_vanished_is_asked_again(browser, _):
+    server, address = mock_server.serve(20_000)
+    traffic = server.RequestHandlerClass.traffic
+    traffic.found = 1_000
+    try:
+        for view, more in {"frames": "", "conversation": "&connection=1", "findings": ""}.items():
+            at(browser, address, f"view={view}{more}")
+            browser.wait(READY.replace(".list-window", "main .list-window"), f"rows of {view}")
+            browser.run(HURRY)
+            traffic.manner = "lost"
+            browser.run("document.querySelector('main .list').focus()")
+            browser.keys("End")
+            browser.wait(f"document.querySelector('main {ROWS}.waiting')", f"{view}: rows that are not there")
+            browser.wait(f"{LIVE}.includes('frametap does not answer')", "that it is gone", 30)
+            traffic.manner = "well"
+            browser.wait(f"!{LIVE}.includes('does not answer')", f"{view}: that it is back", 30)
+            browser.wait(f"!document.querySelector('main {ROWS}.waiting') && document.querySelectorAll('main {ROWS}').length > 5", f"{view}: rows that were not there")
+    finally:
+        browser.events.clear()
+        server.shutdown()
+
+
 def views_that_are_opened_while_the_server_is_gone_come_later(browser, _):
     server, address = mock_server.serve(20_000)
     traffic = server.RequestHandlerClass.traffic
@@ -360,7 +382,7 @@ def changes_of_rules_keep_what_is_being_written(browser, _):
 
 
 CHECKS = [
-    what_is_shown_stays_while_the_server_is_gone, views_that_are_opened_while_the_server_is_gone_come_later, a_question_that_is_wrong_is_said, another_server_at_the_same_address_is_said,
+    what_is_shown_stays_while_the_server_is_gone, what_was_asked_of_a_server_that_vanished_is_asked_again, views_that_are_opened_while_the_server_is_gone_come_later, a_question_that_is_wrong_is_said, another_server_at_the_same_address_is_said,
     a_server_that_says_nothing_any_more_is_noticed, a_server_that_has_no_news_is_there, what_could_not_be_read_is_shown, a_paused_page_searches_what_there_was, what_was_written_into_a_held_frame_stays,
     a_decision_that_cannot_be_carried_out_is_said, all_held_frames_are_counted, changes_of_rules_keep_what_is_being_written,
 ]

@@ -41,7 +41,8 @@ class Traffic:
         self.base, self.rate, self.began = frames, rate, time.monotonic()
         self.missed = 0
         self.complaints, self.switches = [], 0
-        # How it answers: as it should, "refused" (it does not know the page), "gone" (connections end), or "silent" (nothing comes).
+        # How it answers: as it should, "refused" (it does not know the page), "gone" (connections end), "silent" (nothing comes), or
+        # "lost" (what is asked is never answered, even when it is well again).
         self.manner = "well"
         # How many findings there are, by what connections' numbers differ, and what the page has asked for: (when, what, parameters).
         self.found, self.apart, self.asked = 0, 1, []
@@ -231,6 +232,8 @@ class Handler(BaseHTTPRequestHandler):
         """Whether a request is to be answered as usual; if not, it has been."""
         while self.traffic.manner == "silent":
             time.sleep(0.02)
+        if self.traffic.manner == "lost":
+            threading.Event().wait()
         if self.traffic.manner == "gone":
             self.close_connection = True
         elif self.traffic.manner == "refused":

@@ -106,20 +106,23 @@ export class VirtualList {
 
   /** @param {WheelEvent} event */
   wheeled(event) {
-    if (event.ctrlKey || event.deltaY === 0) return;
-    // Smooth scrolling would move by less than a row before the next frames put the list to its end again.
-    if (event.deltaY < 0 && this.first > 0) this.leave();
+    if (event.ctrlKey || event.shiftKey || event.deltaY === 0) return;
+    // Smooth scrolling would move by less than a row before the next frames put the list to its end again. A gesture to the side goes up
+    // by a pixel, too.
+    if (event.deltaY < 0 && -event.deltaY > Math.abs(event.deltaX) && this.first > 0) this.leave();
     if (!this.scaled) return;
     event.preventDefault();
     const rows = event.deltaMode === 1 ? event.deltaY : event.deltaMode === 2 ? event.deltaY * this.rows : event.deltaY / this.rowHeight;
     this.place(this.first + rows);
-    this.moved(rows);
+    this.moved(rows * this.rowHeight);
   }
 
-  /** @param {number} by */
+  /** @param {number} by  in pixels */
   moved(by) {
-    this.away = by < 0 ? this.away - by : 0;
-    if (by < 0 && (this.first < this.lastFirst - 1 || (this.away > this.rowHeight && this.first < this.lastFirst))) this.leave();
+    // A list that grows is moved, too, by its browser, and ends within a pixel of its end.
+    const isUp = by < 0 && this.first < this.lastFirst - 0.1;
+    this.away = isUp ? this.away - by : 0;
+    if (isUp && (this.first < this.lastFirst - 1 || this.away > this.rowHeight)) this.leave();
     this.redraw();
     this.options.onscroll?.(this.first);
   }
@@ -142,7 +145,7 @@ export class VirtualList {
     const first = center ? index - this.rows / 2 : index < top ? index : index + 1 - this.height / this.rowHeight;
     const before = this.first;
     this.place(first);
-    this.moved(this.first - before);
+    this.moved((this.first - before) * this.rowHeight);
   }
 
   /** @param {number} index @param {{extend?: boolean, open?: boolean, quiet?: boolean}} [how] */

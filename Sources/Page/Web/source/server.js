@@ -7,16 +7,30 @@ const root = "/api/v1/page";
 
 /** The page's server. Each method asks one thing; what it answers is in the page's contract. */
 export class ServerSource {
+  constructor() {
+    /** Ends the questions that are under way. */
+    this.questions = new AbortController();
+  }
+
+  /** A server that has vanished answers nothing, ever; the page asks anew when there is one again. */
+  endQuestions() {
+    this.questions.abort();
+    this.questions = new AbortController();
+  }
+
   /** @param {string} path @param {Record<string, any>} [query] @param {{method?: string, body?: any, blob?: boolean, exact?: boolean, signal?: AbortSignal}} [options] */
   async ask(path, query = {}, options = {}) {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== "") parameters.set(name, String(value));
     const text = parameters.toString();
+    // What is to be done has an answer of its own, however late.
+    const ends = options.method ? [] : [this.questions.signal];
+    const signal = AbortSignal.any(options.signal ? [...ends, options.signal] : ends);
     let response;
     let content;
     try {
       response = await fetch(`${root}/${path}${text ? `?${text}` : ""}`, {
-        method: options.method ?? "GET", credentials: "same-origin", signal: options.signal,
+        method: options.method ?? "GET", credentials: "same-origin", signal,
         headers: options.body === undefined ? {} : { "Content-Type": "application/json" },
         body: options.body === undefined ? undefined : writeJSON(options.body),
       });
@@ -108,6 +122,7 @@ export class ServerSource {
   watch(heard) {
     let pause = 500;
     let ended = false;
+    let wasLost = false;
     let last = 0;
     let isAsking = false;
     /** @type {WebSocket | null} */
@@ -120,6 +135,7 @@ export class ServerSource {
       own.onopen = () => {
         if (socket !== own) return;
         pause = 500;
+        if (wasLost) this.endQuestions();
         heard({ connected: true });
       };
       own.onmessage = (message) => {
@@ -133,6 +149,8 @@ export class ServerSource {
       if (ended || socket !== own) return;
       socket = null;
       own.close();
+      wasLost = true;
+      this.endQuestions();
       heard({ connected: false });
       // Of a connection that is refused, only a request learns why.
       const status = await this.status();
