@@ -38,7 +38,7 @@ import Trace
     }
 
     /// How much of a stream is split at every offset, and at how many more; the whole stream is split byte by byte, and at random.
-    private static let (everyPlace, morePlaces) = (250, 50)
+    private static let (everyPlace, morePlaces) = (100, 30)
 
     @Test(arguments: Example.all) func cuttingDoesNotMatter(_ example: Example) throws {
         let format = try example.format()

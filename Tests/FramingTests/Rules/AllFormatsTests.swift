@@ -127,7 +127,7 @@ import Testing
         let formats = try Self.formats()
         #expect(formats.count >= 19)
         var frames: [String: Int] = [:]
-        let rounds = 20
+        let rounds = 10
         for (format, direction) in formats.flatMap({ format in Direction.allCases.map { (format, $0) } }) {
             for round in 0..<rounds {
                 let bytes = Self.stream(format, direction, &generator)
