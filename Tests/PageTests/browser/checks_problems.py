@@ -79,6 +79,7 @@ def what_was_asked_of_a_server_that_vanished_is_asked_again(browser, _):
             traffic.manner = "well"
             browser.wait(f"!{LIVE}.includes('does not answer')", f"{view}: that it is back", 30)
             browser.wait(f"!document.querySelector('main {ROWS}.waiting') && document.querySelectorAll('main {ROWS}').length > 5", f"{view}: rows that were not there")
+            browser.wait(f"{PROBLEM} === ''", f"{view}: nothing is wrong")
     finally:
         browser.events.clear()
         server.shutdown()

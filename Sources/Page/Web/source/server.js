@@ -23,8 +23,8 @@ export class ServerSource {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== null && value !== "") parameters.set(name, String(value));
     const text = parameters.toString();
-    // What is to be done has an answer of its own, however late.
-    const ends = options.method ? [] : [this.questions.signal];
+    // What is to be done, or saved, has an answer of its own, however late.
+    const ends = options.method || options.blob ? [] : [this.questions.signal];
     const signal = AbortSignal.any(options.signal ? [...ends, options.signal] : ends);
     let response;
     let content;
