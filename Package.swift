@@ -84,6 +84,9 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ]),
+        .target(
+            name: "Tables",
+            dependencies: ["CZstd", "Framing", "Streams", "Trace", .product(name: "Crypto", package: "swift-crypto")]),
         .target(name: "TraceDiff", dependencies: ["Expressions", "Framing", "Streams", "Trace", "YAML"]),
         .target(
             name: "Pipeline",
@@ -167,7 +170,7 @@ let package = Package(
                 "Analysis", "Certificates", "Control", "Framing", "Interception", "LiveCapture", "Packets", "Page",
                 "Peers",
                 "Pipeline", "Platform",
-                "Proxy", "Replay", "Streams", "Systems", "TLS", "Torture", "Trace", "TraceDiff",
+                "Proxy", "Replay", "Streams", "Systems", "TLS", "Tables", "Torture", "Trace", "TraceDiff",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
@@ -212,6 +215,11 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
+            ]),
+        .testTarget(
+            name: "TablesTests",
+            dependencies: [
+                "CZstd", "Framing", "Packets", "Pipeline", "Streams", "Tables", "TestSupport", "Trace",
             ]),
         .testTarget(
             name: "TraceDiffTests",

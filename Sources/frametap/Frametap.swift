@@ -24,7 +24,7 @@ struct Frametap: AsyncParsableCommand {
         version: tool,
         subcommands: [
             DemoCommand.self, ProxyCommand.self, CaptureCommand.self, DecodeCommand.self, ViewCommand.self,
-            ReportCommand.self,
+            ReportCommand.self, TablesCommand.self,
             StreamsCommand.self, PacketsCommand.self, IndexCommand.self, ShardCommand.self,
             DiffCommand.self,
             FormatsCommand.self, ServeCommand.self, ConnectCommand.self, TortureCommand.self, SendCommand.self,

@@ -37,6 +37,18 @@ import Testing
         return (Set(connections.values), summary)
     }
 
+    @Test func packetsNeedNotSayWhereTheyWere() throws {
+        let path = Example(name: "redis").capturePath
+        let (with, without) = (Folder(), Folder())
+        _ = try Program.output("frametap", ["shard", path, "--shards", "2", "--output", with.path])
+        _ = try Program.output("frametap", ["shard", path, "--shards", "2", "--output", without.path, "--no-origins"])
+        #expect(
+            try trace(with.paths(), ["--examples"]).connections == trace(without.paths(), ["--examples"]).connections)
+        let lines = try Program.output("frametap", ["packets"] + without.paths()).text.split(separator: "\n")
+        let original = try Program.output("frametap", ["packets", path]).text.split(separator: "\n")
+        #expect(lines.count == original.count && !lines.contains { $0.contains("comments") })
+    }
+
     @Test(arguments: ["redis", "http", "mysql", "mqtt5", "rtmp"])
     func shardsDecodeToTheSame(name: String) throws {
         let example = Example(name: name, format: name == "mqtt5" ? "mqtt" : nil)

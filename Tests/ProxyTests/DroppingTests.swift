@@ -73,6 +73,26 @@ import Trace
         #expect(dropped > 0)
     }
 
+    /// Secrets wait with the connections that are open, and are gone with those that were not recorded at all.
+    @Test func secretsDoNotCollectInAFullQueue() {
+        let queue = RecordingQueue(limit: 20_000)
+        let open = queue.open(client: client, server: server)
+        for _ in 0..<40 { queue.receive(ByteBuffer(repeating: 0, count: 2_000), on: open, from: .fromClient) }
+        let secret = Array("CLIENT_RANDOM 00 11\n".utf8)
+        queue.learn(secret, of: open)
+        for _ in 0..<1_000 {
+            let other = queue.open(client: client, server: server)
+            queue.learn(Array(repeating: UInt8(ascii: "x"), count: 1_000), of: other)
+            queue.finish(.reset, on: other, from: .fromClient)
+        }
+        queue.learn(secret, of: open)
+        var batch = RecordingQueue.Batch()
+        queue.take(until: nil, into: &batch)
+        let learned = batch.events.compactMap { if case .learned(let lines, _) = $0 { lines } else { nil } }
+        #expect(learned == [secret + secret])
+        #expect(queue.losses.unrecorded == 1_000)
+    }
+
     @Test func aHeldRecorderDoesNotHoldTheRelay() async throws {
         let hold = DispatchSemaphore(value: 0)
         let ends = try await Ends("exchange")

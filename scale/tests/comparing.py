@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from frametap_spark.schema import TABLES
+from frametap_spark.tables import TABLES
 
 
 def rows(folder: Path, table: str) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from frametap_spark.formats import Formats
-from frametap_spark.one_process import from_trace
-from frametap_spark.program import FIXED, Program
+from frametap_spark.program import Program
 from frametap_spark.run import Outcome, Request, run
 from frametap_spark.session import session
+from one_process import write_tables
 from synthetic import write_day
 
 SEED = int(os.environ.get("SEED", "7"))
@@ -52,27 +50,14 @@ def small_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def day_tables(day: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The day's tables, by one `frametap decode` of everything."""
-    return decode_once(PROGRAM, FORMATS, sorted(day.iterdir()), tmp_path_factory.mktemp("day-tables"))
+    """The day's tables, by one process."""
+    return write_tables(PROGRAM, sorted(day.iterdir()), tmp_path_factory.mktemp("day-tables"))
 
 
 @pytest.fixture(scope="session")
 def small_tables(small_day: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same of the small day."""
-    return decode_once(PROGRAM, FORMATS, sorted(small_day.iterdir()), tmp_path_factory.mktemp("small-tables"))
-
-
-def decode_once(program: Program, formats: dict[str, str], files: list[Path], output: Path) -> Path:
-    """Tables of one trace of all files; files that cannot be read are left out, as always."""
-    trace = output.with_suffix(".ndjson")
-    with trace.open("w") as lines:
-        status = subprocess.run(
-            [program.path(), "decode", *FIXED, *program.options, *map(str, files)], stdout=lines, stderr=subprocess.DEVNULL
-        ).returncode
-    assert status in (0, 2)
-    output.mkdir(exist_ok=True)
-    from_trace(Formats(program, formats), trace, output)
-    return output
+    return write_tables(PROGRAM, sorted(small_day.iterdir()), tmp_path_factory.mktemp("small-tables"))
 
 
 @pytest.fixture

@@ -50,8 +50,8 @@ def main(frametap: str, captures: str, shards: int) -> None:
     size = sum(Path(file).stat().st_size for file in files)
     program = Program(frametap, (f"--format={FORMAT}",))
     with tempfile.TemporaryDirectory() as folder:
-        job = Job(program, Transfer(), {"device": FORMAT.read_text()}, shards, 1, f"{folder}/shards", f"{folder}/tables")
-        plain = [frametap, "decode", *FIXED, *program.options, *files]
+        job = Job(program, Transfer(), shards, 1, f"{folder}/shards", f"{folder}/tables")
+        plain = [frametap, "decode", "--as", "ndjson", *FIXED, *program.options, *files]
         measured("plain decode", lambda: subprocess.run(plain, stdout=subprocess.DEVNULL, check=True), bytes=size)
         group, _ = measured("splitting", lambda: split(job, files))
         work = ShardWork([group], [], None, group.end, group.end - 3_600 * 10**9, None)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from comparing import expect_equal
-from conftest import FORMATS, FRAMETAP, PROGRAM, decode_once
+from conftest import FRAMETAP, PROGRAM
 from frametap_spark.errors import Refusal
+from one_process import write_tables
 
 
 def test_bad_files_among_good_ones(scale, small_day: Path, tmp_path: Path) -> None:
@@ -29,7 +30,7 @@ def test_bad_files_among_good_ones(scale, small_day: Path, tmp_path: Path) -> No
     assert problems["a picture.png"].startswith("byte 0: expected a pcap, pcapng or gzip magic number")
     lines = (tmp_path / "tables/problems/run-00001.ndjson").read_text().splitlines()
     assert len([json.loads(line) for line in lines]) == 4
-    expected = decode_once(PROGRAM, FORMATS, sorted(captures.glob("tap-*")), tmp_path / "expected")
+    expected = write_tables(PROGRAM, sorted(captures.glob("tap-*")), tmp_path / "expected")
     expect_equal(tmp_path / "tables", expected)
 
 

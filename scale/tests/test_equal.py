@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import duckdb
 import pytest
 
 from comparing import expect_equal, rows
-from conftest import PROGRAM, decode_once
+from conftest import FRAMETAP, PROGRAM
+from one_process import write_tables
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 
@@ -46,16 +48,17 @@ def test_the_corpus(scale, tmp_path: Path) -> None:
     """All captures of the fixtures, of all formats, at once; what is no capture is reported."""
     program = replace(PROGRAM, options=())
     captures = sorted(path for path in FIXTURES.rglob("*") if path.suffix in (".pcap", ".pcapng"))
-    expected = decode_once(program, {}, captures, tmp_path / "expected")
+    expected = write_tables(program, captures, tmp_path / "expected")
     outcome = scale(FIXTURES, shards=3, program=program, formats={})
     assert outcome.files > len(captures)
     assert not {problem.file.removeprefix("file:") for problem in outcome.problems} & set(map(str, captures))
     print(expect_equal(tmp_path / "tables", expected))
 
 
-def test_reconnect_storms_are_those_of_one_decode(day_tables: Path) -> None:
+def test_reconnect_storms_are_those_of_one_decode(day: Path, day_tables: Path) -> None:
     """They are found again, of the tables; here, against what frametap itself found."""
-    lines = map(json.loads, day_tables.with_suffix(".ndjson").read_text().splitlines())
+    command = [FRAMETAP, "decode", "--as", "ndjson", *PROGRAM.options, *sorted(map(str, day.iterdir()))]
+    lines = map(json.loads, subprocess.run(command, capture_output=True, check=True).stdout.splitlines())
     storms = [line for line in lines if line.get("kind") == "reconnect-storm"]
     expected = sorted((line["time"][:26], line["data"]["client"], line["data"]["within"]) for line in storms)
     found = duckdb.sql(

@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from comparing import expect_equal
-from conftest import FORMATS, PROGRAM, SEED, decode_once
+from conftest import FORMATS, PROGRAM, SEED
 from frametap_spark.run import Request, run
+from one_process import write_tables
 from synthetic import write_day
 
 
 def test_viewfs(spark, tmp_path: Path, monkeypatch) -> None:
     # Few files: Hadoop's shell is started for each.
     captures = sorted(write_day(tmp_path / "captures", SEED, connections=40, files=4))
-    tables = decode_once(PROGRAM, FORMATS, captures, tmp_path / "expected")
+    tables = write_tables(PROGRAM, captures, tmp_path / "expected")
     settings = {
         "fs.viewfs.mounttable.store.link./captures": f"file:{tmp_path / 'captures'}",
         "fs.viewfs.mounttable.store.link./tables": f"file:{tmp_path}",

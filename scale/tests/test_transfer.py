@@ -27,7 +27,7 @@ def unreachable(monkeypatch) -> None:
 
 
 def test_what_cannot_be_fetched_is_noted(unreachable, tmp_path: Path) -> None:
-    job = Job(Program("no such program"), Transfer(), {}, 3, 1, f"file:{tmp_path}/shards", f"file:{tmp_path}/tables")
+    job = Job(Program("no such program"), Transfer(), 3, 1, f"file:{tmp_path}/shards", f"file:{tmp_path}/tables")
     assert split(job, ["s3a://captures/a.pcap"]) == (None, [Problem("s3a://captures/a.pcap", GONE, again=True)])
 
 

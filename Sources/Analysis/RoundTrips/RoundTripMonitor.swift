@@ -29,7 +29,9 @@ package final class RoundTripMonitor: Analysis {
         package var answer: String?
         /// Who asked.
         package var from: Direction
-        /// From the request's last byte to the answer's last.
+        /// When the request's last byte was seen.
+        package var requested: Timestamp
+        /// From then to the answer's last byte.
         package var time: Interval
         /// The request's place among the frames of its direction, from 0.
         package var requestIndex: Int
@@ -186,7 +188,7 @@ package final class RoundTripMonitor: Analysis {
             RoundTrip(
                 connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
                 request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
-                time: answer.time - request.time, requestIndex: request.index, answerIndex: answer.index))
+                requested: request.time, time: answer.time - request.time, requestIndex: request.index, answerIndex: answer.index))
     }
 
     private func expectDeadline(of paired: PairedConnection) {

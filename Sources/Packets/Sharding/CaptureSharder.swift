@@ -33,6 +33,7 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
     private var held: [Int: [HeldFragment]] = [:]
     private var interfaces = SourceInterfaces()
     private let interfaceLimit: Int
+    private let tellsOrigins: Bool
     /// The first that was described: what says until when was captured if there is no packet.
     private var firstInterface: CaptureInterface?
     private let header: [UInt8]
@@ -50,15 +51,17 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
     ///   - count: how many shards, at least 1.
     ///   - names: the names of the captures, in the order in which they are merged.
     ///   - application: the program, as the shards name it.
+    ///   - tellsOrigins: whether packets say which packet of which file they were.
     ///   - waitingLimit: how many bytes of fragments may wait for the rest of their datagrams.
     ///   - interfaceLimit: after how many different interfaces the shards begin another section.
     ///   - output: receives the shards.
     package init(
-        _ count: Int, of names: [String], application: String, waitingLimit: Int = 64 << 20,
-        interfaceLimit: Int = 1 << 16, to output: Output
+        _ count: Int, of names: [String], application: String, tellsOrigins: Bool = true,
+        waitingLimit: Int = 64 << 20, interfaceLimit: Int = 1 << 16, to output: Output
     ) {
         self.output = output
         self.interfaceLimit = interfaceLimit
+        self.tellsOrigins = tellsOrigins
         shards = [ShardState](repeating: ShardState(), count: max(1, count))
         captures = names.map { SplitCapture(name: Array($0.utf8)) }
         finder = FlowFinder(limit: waitingLimit)
@@ -122,8 +125,8 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
             units = UInt64(bitPattern: time.nanoseconds)
         }
         blocks.write(
-            packet, bytes, options: options, units: units, number: captures[current].packets,
-            of: captures[current].name, to: &block)
+            packet, bytes, options: options, units: units,
+            origin: tellsOrigins ? (captures[current].packets, captures[current].name) : nil, to: &block)
         let found = finder.find(packet, bytes)
         release()
         if case .waiting(let datagram) = found {

@@ -17,19 +17,18 @@ struct ShardBlocks {
     ///   - bytes: what was captured of the packet.
     ///   - taken: the options that its file has for it.
     ///   - units: its time in the units of its interface.
-    ///   - number: its number in the file.
-    ///   - file: the file's name.
+    ///   - origin: its number in its file, and the file's name; nil: it does not say so.
     ///   - block: what it replaces.
     mutating func write(
-        _ packet: PacketInfo, _ bytes: RawSpan, options taken: RawSpan, units: UInt64, number: Int, of file: [UInt8],
-        to block: inout [UInt8]
+        _ packet: PacketInfo, _ bytes: RawSpan, options taken: RawSpan, units: UInt64,
+        origin: (number: Int, file: [UInt8])?, to block: inout [UInt8]
     ) {
         options.removeAll(keepingCapacity: true)
         PcapngOption.appendLittleEndian(
             taken, bigEndian: packet.optionsAreBigEndian, of: .packet, to: &options)
-        if !packet.hasOrigin(in: taken) {
+        if let origin, !packet.hasOrigin(in: taken) {
             comment.removeAll(keepingCapacity: true)
-            PacketOrigin.append(number: number, of: file, to: &comment)
+            PacketOrigin.append(number: origin.number, of: origin.file, to: &comment)
             options.append(first: 2, of: UInt64(PcapngOption.comment))
             options.append(first: 2, of: UInt64(comment.count))
             options += comment
@@ -45,8 +44,10 @@ struct ShardBlocks {
         block.append(first: 4, of: UInt64(truncatingIfNeeded: packet.originalLength))
         block.append(contentsOf: bytes)
         block.padToWord()
-        block += options
-        block.append(first: 4, of: 0)  // no more options
+        if !options.isEmpty {
+            block += options
+            block.append(first: 4, of: 0)  // no more options
+        }
         Self.close(&block)
     }
 

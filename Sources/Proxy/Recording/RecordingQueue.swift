@@ -191,9 +191,16 @@ package final class RecordingQueue: Sendable {
     /// Secrets of a TLS connection became known: whatever needs them is recorded later.
     func learn(_ lines: [UInt8], of connection: Int) {
         add { state, _ in
-            // Without them everything that follows is lost; they are few.
-            _ = takes(Self.eventCost + lines.count, &state)
             let recorded = state.connections[connection]
+            guard takes(Self.eventCost + lines.count, &state) || isLossless else {
+                // Without them everything that follows is lost. Of connections that came while there was no room, and are gone,
+                // nothing follows.
+                if recorded != nil {
+                    state.connections[connection]?.secrets = (recorded?.secrets ?? []) + lines
+                    state.behind.insert(connection)
+                }
+                return
+            }
             state.events.append(.learned(lines, connection: recorded?.number))
             if recorded != nil, recorded?.number == nil {
                 state.connections[connection]?.secrets = (recorded?.secrets ?? []) + lines

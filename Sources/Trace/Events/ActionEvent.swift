@@ -15,12 +15,19 @@ public struct ActionEvent: Hashable, Sendable {
     package init(connection: Int, report: ActionReport) { (self.connection, self.report) = (connection, report) }
 
     /// What a rule did, without the frame's bytes if they may be secret.
-    init(_ report: ActionReport, on connection: TracedConnection) {
+    package init(_ report: ActionReport, on connection: TracedConnection) {
         self.init(connection: connection.number, report: report)
         // What the format is may follow from later bytes.
         if connection.format?.secrets.isEmpty != true {
             (self.report.before, self.report.after) = ([], [])
         }
+    }
+}
+
+extension ActionEvent {
+    /// Some of the members of its line, as an object in JSON.
+    package func text(of names: [String]) -> String {
+        JSONValue.object(members.filter { names.contains($0.name) }).compactText
     }
 }
 

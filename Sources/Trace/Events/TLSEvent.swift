@@ -38,6 +38,14 @@ public struct TLSEvent: Hashable, Sendable {
     }
 }
 
+extension TLSFacts {
+    /// Some of the members of a `tls` line, as an object in JSON.
+    package func text(of names: [String]) -> String {
+        let event = TLSEvent(connection: 0, time: Timestamp(nanoseconds: 0), facts: self)
+        return JSONValue.object(event.members.filter { names.contains($0.name) }).compactText
+    }
+}
+
 extension TLSFacts.Certificate {
     fileprivate var members: [JSONValue.Member] {
         [

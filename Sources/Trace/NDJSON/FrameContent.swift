@@ -2,7 +2,7 @@ import Framing
 import Streams
 
 /// Writes what a frame says, as its line in a trace has it: the objects `fields` and `body`, with secrets redacted.
-enum FrameContent {
+package enum FrameContent {
     /// Writes both objects.
     ///
     /// - Parameters:
@@ -12,7 +12,7 @@ enum FrameContent {
     ///   - triesPlain: false if it is known that the body is no message that needs no decoder.
     /// - Returns: how many bytes `fields` has.
     @inline(__always)
-    static func write(
+    package static func write(
         _ frame: TracedFrame, _ content: RawSpan, _ kinds: FrameKinds, bodyLimit: Int, separator: StaticString,
         triesPlain: Bool = true, into bytes: inout [UInt8]
     ) -> Int {

@@ -34,6 +34,13 @@ struct ShardCommand: ParsableCommand {
     @Flag(help: "Replace the shards that are in the folder.")
     var force = false
 
+    @Flag(
+        name: .customLong("no-origins"),
+        help:
+            "Do not add a comment to each packet that says which packet of which file it was: shards are a third smaller."
+    )
+    var leavesOutOrigins = false
+
     private static let most = 4_096
 
     func validate() throws {
@@ -57,7 +64,8 @@ struct ShardCommand: ParsableCommand {
         let shardFiles = try ShardFiles(in: output, count: shards, replaces: force, inputs: timeline.paths)
         let names = timeline.paths.map { $0 == "-" ? "standard input" : $0 }
         var packets = MergedPackets(
-            to: CaptureSharder(shards, of: names, application: Frametap.tool, to: shardFiles))
+            to: CaptureSharder(
+                shards, of: names, application: Frametap.tool, tellsOrigins: !leavesOutOrigins, to: shardFiles))
         timeline.read(to: &packets, progress: progress, showsProgress: true) { _ in
             if shardFiles.failure != nil { progress.isDone = true }
         }

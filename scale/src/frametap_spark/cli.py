@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+import yaml
+
 from . import __version__
 from .errors import Refusal, one_line, say
-from .formats import name_of
 from .program import Program
 
-#: Options of `frametap decode` that shards can be decoded with: those that select, and those that look at several connections at
+#: Options of `frametap tables` that shards can be decoded with: those that select, and those that look at several connections at
 #: once, would not give what one process gives.
 ALLOWED = (
     "--examples",
@@ -78,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="OPTION",
-        help="an option of frametap decode, such as --option=--body-limit=64; @FILE in it is shipped: --option=--key-log=@keys.log",
+        help="an option of frametap tables, such as --option=--body-limit=64; @FILE in it is shipped: --option=--key-log=@keys.log",
     )
     add(
         "--frametap",
@@ -155,7 +156,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _decoding(named: list[str], options: list[str]) -> tuple[list[str], list[Path], dict[str, str]]:
-    """The options of `frametap decode`, the files that they need, and the texts of format files by their names."""
+    """The options of `frametap tables`, the files that they need, and the texts of format files by their names."""
     decoding: list[str] = []
     shipped: list[Path] = []
     formats: dict[str, str] = {}
@@ -178,6 +179,11 @@ def _decoding(named: list[str], options: list[str]) -> tuple[list[str], list[Pat
     if len({file.name for file in shipped}) < len(set(shipped)):
         raise Refusal("files that are shipped need different names")
     return decoding, shipped, formats
+
+
+def name_of(text: str) -> str:
+    """The name in a format file."""
+    return str(next(iter(yaml.safe_load_all(text)))["format"])
 
 
 if __name__ == "__main__":

@@ -8,19 +8,75 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
 
+from . import times
 from .errors import Problem, Refusal
 
-#: How `decode` is always called: a default of frametap's that depends on the size of files is fixed, so that shards are
+#: How captures are always decoded: a default of frametap's that depends on the size of files is fixed, so that shards are
 #: decoded as the whole is. Spark runs as many tasks as there are cores: each decodes on one thread.
-FIXED = ("--conflict-history", "64KiB", "--as", "ndjson", "--threads", "1")
+FIXED = ("--conflict-history", "64KiB", "--threads", "1")
 
 #: How many connections are named in one command line.
 NAMED = 5_000
+
+
+@dataclass
+class Selection:
+    """Which connections of captures belong to the tables, and which of them are final.
+
+    A connection is final when it ended before `horizon`: nothing that comes later changes its rows.
+    """
+
+    #: Ends of connections whose rows other tables have.
+    without: list[str] = field(default_factory=list)
+    #: Connections that ended before are in the tables already.
+    after: int | None = None
+    #: In nanoseconds; None: all connections are final.
+    horizon: int | None = None
+
+    def options(self, name: str, without: str) -> list[str]:
+        """What frametap is told; `without` is a file that has the ends."""
+        options = ["--except", without] if self.without else []
+        if self.after is not None:
+            options += ["--written-before", times.text(self.after)]
+        # If all connections are final, their files are still called so.
+        return (
+            [*options, "--name", f"{name}-final"]
+            if self.horizon is None
+            else [*options, "--name", name, "--final-before", times.text(self.horizon)]
+        )
+
+
+@dataclass
+class Written:
+    """What frametap wrote."""
+
+    connections: int = 0
+    frames: int = 0
+    #: Formats of connections that declare heartbeats.
+    heartbeats: list[str] = field(default_factory=list)
+    #: The ends of connections that are not final, and when the first of them opened.
+    live: list[str] = field(default_factory=list)
+    since: int | None = None
+    #: Whether all captures could be read to their ends.
+    complete: bool = True
+
+    @classmethod
+    def read(cls, lines: str, complete: bool) -> Written:
+        """Of the lines of JSON that `frametap tables` prints."""
+        written = cls(complete=complete)
+        for line in json_lines(lines):
+            if "live" in line:
+                opened = times.nanoseconds(line["opened"])
+                written.live.append(line["live"])
+                written.since = opened if written.since is None else min(opened, written.since)
+            elif line.get("heartbeat"):
+                written.heartbeats.append(line["format"])
+            elif "connections" in line:
+                written.connections, written.frames = line["connections"], line["frames"]
+        return written
 
 
 @dataclass(frozen=True)
@@ -29,7 +85,7 @@ class Program:
 
     #: A path, or a name that is looked up among the files that Spark shipped, then in PATH.
     name: str = "frametap"
-    #: Options of `frametap decode`; `@FILE` in them is a file that Spark shipped.
+    #: Options of `frametap tables`; `@FILE` in them is a file that Spark shipped.
     options: tuple[str, ...] = ()
 
     def path(self) -> str:
@@ -46,7 +102,7 @@ class Program:
     def shard(self, files: list[str], shards: int, folder: Path) -> list[Problem]:
         """Splits captures by connection. Problems name what could not be read; what could be is in the shards."""
         result = subprocess.run(
-            [self.path(), "shard", "--shards", str(shards), "--output", str(folder), "--force", "--", *files],
+            [self.path(), "shard", "--shards", str(shards), "--output", str(folder), "--force", "--no-origins", "--", *files],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -58,30 +114,26 @@ class Program:
             raise OSError(f"frametap shard ended with {result.returncode}: {' '.join(unwritten or lines)}")
         return list(_problems(lines, files)) if result.returncode else []
 
-    @contextmanager
-    def decode(self, files: list[str], only: list[str]) -> Iterator[BinaryIO]:
-        """The trace of these captures, as it is printed; of the named connections, if there are any."""
-        names = [part for pair in only for part in ("--connection-of", pair)]
-        command = [self.path(), "decode", "--no-index", *FIXED, *self._resolved(), *names, "--", *files]
-        with tempfile.TemporaryFile("w+", errors="replace") as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
-            try:
-                yield process.stdout
-                status = process.wait()
-            finally:
-                process.kill()
-                process.wait()
-            errors.seek(0)
-            if status != 0:
-                raise OSError(f"frametap decode ended with {status}: {errors.read(4_000).strip()}")
-
-    def shown_format(self, name: str) -> str | None:
-        """A format's file, by the name that it has in traces."""
-        for known in (name, f"example:{name}"):
-            shown = subprocess.run([self.path(), "formats", "show", known], capture_output=True, text=True)
-            if shown.returncode == 0:
-                return shown.stdout
-        return None
+    def tables(self, files: list[str], only: list[str], selection: Selection, name: str, folder: Path) -> Written:
+        """Writes the tables of these captures to folder/TABLE/day=DAY/NAME-final.parquet, and to NAME-live.parquet what a later run
+        replaces; of the named connections alone, if there are any."""
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as without:
+            without.writelines(f"{pair}\n" for pair in selection.without)
+            without.flush()
+            result = subprocess.run(
+                [
+                    *(self.path(), "tables", "--no-index", "--shard", *FIXED, *self._resolved()),
+                    *("--output", str(folder), *selection.options(name, without.name)),
+                    *(part for pair in only for part in ("--connection-of", pair)),
+                    *("--", *files),
+                ],
+                capture_output=True,
+                text=True,
+                errors="replace",
+            )
+        if result.returncode not in (0, 2) or (result.returncode == 2 and not result.stdout):
+            raise OSError(f"frametap tables ended with {result.returncode}: {result.stderr[:4_000].strip()}")
+        return Written.read(result.stdout, result.returncode == 0)
 
     def _resolved(self) -> list[str]:
         return [_resolve(option) for option in self.options]

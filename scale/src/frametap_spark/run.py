@@ -66,7 +66,6 @@ class _Run:
         self.job = Job(
             request.program,
             Transfer(self._hadoop_settings()),
-            request.formats,
             request.shards,
             self.number,
             shard_area=f"{storage.root}/{STATE}/shards/run-{self.number:05}",
@@ -88,12 +87,10 @@ class _Run:
         problems += more
         work = self._work(groups)
         decoded = run_stage(self.spark, "decoding", partial(decode, self.job, work), list(range(self.request.shards)))
-        problems += [Problem(self.storage.root, message) for message in sorted({m for d in decoded for m in d.problems})]
         unread = {problem.file for problem in problems if problem.again}
         read = [file for file in files if file.path not in unread]
         self.output.commit(self._commit(read, problems, work, decoded))
-        counts = [sum(part.counts.get(event, 0) for part in decoded) for event in ("opened", "frame")]
-        return Outcome(len(files), counts[0], counts[1], problems)
+        return Outcome(len(files), sum(part.connections for part in decoded), sum(part.frames for part in decoded), problems)
 
     def _check(self) -> None:
         """The same shards, decoded in the same way, or connections would not continue."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from . import across, schema
-from .tables import copy, database
+from . import across
+from .tables import copy, database, timestamp
 from .tasks import Job, scratch
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def write_found(connection: duckdb.DuckDBPyConnection, rows: Iterable[tuple], na
         columns = f"columns = {{{', '.join(kinds)}}}"
         copy(
             connection,
-            f"select connection, null::varchar as leg, sender, {schema.timestamp('time_ns')} as time, time_ns, kind, "
-            f"'warning' as severity, message, data, true as final, {schema.day('time_ns')} "
+            f"select connection, null::varchar as leg, sender, {timestamp('time_ns')} as time, time_ns, kind, "
+            f"'warning' as severity, message, data "
             f"from read_json('{lines}', format = 'newline_delimited', auto_detect = false, {columns})",
-            {True: name},
+            name,
             folder / "findings",
         )
     lines.unlink()

@@ -16,9 +16,7 @@ from pathlib import Path
 
 from .captures import end_of, write_end
 from .errors import Problem
-from .formats import Formats
-from .program import Program, connection_names
-from .tables import Selection, database, read_trace, write_tables
+from .program import Program, Selection, Written, connection_names
 from .transfer import Transfer
 
 
@@ -36,7 +34,6 @@ class Job:
 
     program: Program
     transfer: Transfer
-    formats: dict[str, str]
     shards: int
     run: int
     #: Where attempts write shards and tables, on the output's file system.
@@ -65,11 +62,21 @@ class Decoded:
 
     place: str
     files: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    #: Formats that have heartbeats.
     heartbeats: list[str] = field(default_factory=list)
-    #: When the first live connection opened.
+    #: The ends of live connections, and when the first of them opened.
+    live: list[str] = field(default_factory=list)
     since: int | None = None
-    counts: dict[str, int] = field(default_factory=dict)
+    connections: int = 0
+    frames: int = 0
+
+    def add(self, written: Written) -> None:
+        """Adds what frametap wrote."""
+        self.heartbeats += written.heartbeats
+        self.live += written.live
+        self.since = min((time for time in (self.since, written.since) if time is not None), default=None)
+        self.connections += written.connections
+        self.frames += written.frames
 
 
 @contextmanager
@@ -116,53 +123,15 @@ def decode(job: Job, work: ShardWork, shard: int) -> Decoded:
         if pairs:
             every = _pieces(job, old, shard, folder / "old") + new_files
             parts += [(names, every, Selection(after=work.after, horizon=work.horizon)) for names in connection_names(pairs)]
-        state: dict = {"since": None, "pairs": []}
         for part, (names, files, selection) in enumerate(parts):
             if work.end is not None:
                 files = [*files, str(folder / "end.pcapng")]
             name = f"run-{job.run:05}-shard-{shard:05}-{part}"
-            _decode_part(job, folder, files, names, selection, name, result / "tables", decoded, state)
-        decoded.since = state["since"]
-        (result / "live.json").write_text(json.dumps(state))
+            decoded.add(job.program.tables(files, names, selection, name, result / "tables"))
+        (result / "live.json").write_text(json.dumps({"since": decoded.since, "pairs": decoded.live}))
         decoded.files = sorted(str(path.relative_to(result)) for path in result.rglob("*.parquet"))
         decoded.place = job.transfer.store(result, job.table_area)
         return decoded
-
-
-def _decode_part(
-    job: Job,
-    folder: Path,
-    files: list[str],
-    names: list[str],
-    selection: Selection,
-    name: str,
-    tables: Path,
-    decoded: Decoded,
-    state: dict,
-) -> None:
-    """One run of `frametap decode`, and the tables of its trace."""
-    connection = database(folder)
-    try:
-        with job.program.decode(files, names) as trace:
-            read_trace(connection, trace, folder)
-        formats = Formats(job.program, job.formats)
-        seen = [row[0] for row in connection.execute("select distinct format from lines where event = 'format'").fetchall()]
-        pairings, unsupported = formats.pairings(seen)
-        decoded.problems += unsupported
-        decoded.heartbeats += formats.with_heartbeats(seen)
-        write_tables(connection, selection, pairings, name, tables)
-        opened = connection.execute("select min(opened_ns) from kept where not final").fetchone()[0]
-        if opened is not None:
-            state["since"] = min(opened, state["since"]) if state["since"] is not None else opened
-        rows = connection.execute("select distinct pair from kept where not final order by all").fetchall()
-        state["pairs"] += [row[0] for row in rows]
-        for event, count in connection.execute(
-            "select event, count(*) from lines where event in ('opened', 'frame') group by event"
-        ).fetchall():
-            decoded.counts[event] = decoded.counts.get(event, 0) + count
-    finally:
-        connection.close()
-        shutil.rmtree(folder / "lines", ignore_errors=True)
 
 
 def _live(job: Job, work: ShardWork, shard: int, folder: Path) -> dict:

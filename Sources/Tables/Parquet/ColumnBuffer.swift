@@ -1,0 +1,161 @@
+import Streams
+
+/// The values of a column in a group of rows.
+struct ColumnBuffer {
+    let kind: ParquetColumn.Kind
+    /// How many rows there are.
+    private(set) var count = 0
+    private(set) var nulls = 0
+    /// Whether each row has a value, a bit each.
+    private var present = Bits()
+    /// The values as they are stored; none of names.
+    private var plain: [UInt8] = []
+    private var booleans = Bits()
+    private var dictionary = ValueDictionary()
+    private var indices: [Int32] = []
+    /// The least and the greatest integer.
+    private var bounds: ClosedRange<Int64>?
+
+    init(_ kind: ParquetColumn.Kind) { self.kind = kind }
+
+    /// Approximately how many bytes it holds.
+    var size: Int { plain.count + dictionary.page.count + 4 * indices.count }
+
+    mutating func appendNull() {
+        present.append(false)
+        count += 1
+        nulls += 1
+    }
+
+    mutating func append(_ value: Bool) {
+        begin()
+        booleans.append(value)
+    }
+
+    mutating func append(_ value: Int64) {
+        begin()
+        plain.append(first: 8, of: UInt64(bitPattern: value))
+        bounds = bounds.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
+    }
+
+    mutating func append(_ value: Double) {
+        begin()
+        plain.append(first: 8, of: value.bitPattern)
+    }
+
+    mutating func append(_ text: RawSpan) {
+        begin()
+        if kind == .name {
+            indices.append(Int32(dictionary.index(of: text)))
+        } else {
+            plain.append(first: 4, of: UInt64(text.byteCount))
+            plain.append(contentsOf: text)
+        }
+    }
+
+    private mutating func begin() {
+        present.append(true)
+        count += 1
+    }
+
+    // MARK: Pages
+
+    /// The distinct values: what a dictionary page has; nil if the column has no such page.
+    var dictionaryPage: (values: [UInt8], count: Int)? {
+        kind == .name ? (dictionary.page, dictionary.count) : nil
+    }
+
+    /// How the values of the data page are encoded.
+    var encoding: Int { kind == .name ? ParquetCode.Encoding.dictionary : ParquetCode.Encoding.plain }
+
+    /// What a data page has: which rows have a value, and the values.
+    ///
+    /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY.
+    var dataPage: [UInt8] {
+        let levels =
+            nulls == 0 ? RunLengthEncoding.run(of: 1, count: count, width: 1) : RunLengthEncoding.packed(present)
+        var page: [UInt8] = []
+        page.reserveCapacity(levels.count + plain.count + 2 * indices.count + booleans.bytes.count + 16)
+        page.append(first: 4, of: UInt64(levels.count))
+        page += levels
+        switch kind {
+        case .boolean: page += booleans.bytes
+        case .integer, .timestamp, .number, .text: page += plain
+        case .name:
+            let width = max(1, Int.bitWidth - max(0, dictionary.count - 1).leadingZeroBitCount)
+            page.append(UInt8(width))
+            page += RunLengthEncoding.indices(indices, width: width)
+        }
+        return page
+    }
+
+    /// The least and the greatest value, as they are stored; nil if there are none, or if they are no whole numbers.
+    var storedBounds: (least: [UInt8], greatest: [UInt8])? {
+        guard let bounds else { return nil }
+        func stored(_ value: Int64) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.append(first: 8, of: UInt64(bitPattern: value))
+            return bytes
+        }
+        return (stored(bounds.lowerBound), stored(bounds.upperBound))
+    }
+}
+
+/// Bits, the first in the lowest bit of the first byte.
+struct Bits {
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+
+    mutating func append(_ bit: Bool) {
+        if count & 7 == 0 { bytes.append(0) }
+        if bit { bytes[bytes.count - 1] |= 1 << UInt8(count & 7) }
+        count += 1
+    }
+}
+
+/// Parquet's hybrid of run lengths and packed bits.
+///
+/// Source: the Parquet format's `Encodings.md`, "Run Length Encoding / Bit-Packing Hybrid".
+enum RunLengthEncoding {
+    /// The same value many times.
+    static func run(of value: Int, count: Int, width: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(varint: UInt64(count) << 1)
+        bytes.append(first: (width + 7) / 8, of: UInt64(value))
+        return bytes
+    }
+
+    /// Values of one bit.
+    static func packed(_ bits: Bits) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(varint: UInt64(bits.bytes.count) << 1 | 1)
+        return bytes + bits.bytes
+    }
+
+    /// Indices of `width` bits: one run if all are the same, or all of them packed, in groups of eight.
+    static func indices(_ indices: [Int32], width: Int) -> [UInt8] {
+        guard let first = indices.first else { return [] }
+        if indices.allSatisfy({ $0 == first }) { return run(of: Int(first), count: indices.count, width: width) }
+        let groups = (indices.count + 7) / 8
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(groups * width + 8)
+        bytes.append(varint: UInt64(groups) << 1 | 1)
+        var word: UInt64 = 0
+        var filled = 0
+        for index in indices {
+            word |= UInt64(index) << UInt64(filled)
+            filled += width
+            while filled >= 8 {
+                bytes.append(UInt8(truncatingIfNeeded: word))
+                word >>= 8
+                filled -= 8
+            }
+        }
+        let padding = (groups * 8 - indices.count) * width
+        for _ in 0..<(filled + padding) / 8 {
+            bytes.append(UInt8(truncatingIfNeeded: word))
+            word = 0
+        }
+        return bytes
+    }
+}

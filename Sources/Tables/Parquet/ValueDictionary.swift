@@ -1,0 +1,68 @@
+import Streams
+
+/// The distinct values of a column, each with an index: the content of a Parquet dictionary page.
+struct ValueDictionary {
+    /// Each value after its length, in four bytes.
+    private(set) var page: [UInt8] = []
+    /// Where in it each value begins.
+    private var places: [Int] = []
+    /// Indices by their value's hash, open addressing; -1 is free.
+    private var slots: [Int32]
+    /// The index found last: rows of a connection follow one another.
+    private var last: Int?
+
+    private static let fewest = 64
+
+    init() { slots = Array(repeating: -1, count: Self.fewest) }
+
+    /// How many values there are.
+    var count: Int { places.count }
+
+    /// The index of a value, which is added if it is new.
+    mutating func index(of value: RawSpan) -> Int {
+        if let last, self.value(last, is: value) { return last }
+        var slot = Self.hash(value) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let index = Int(slots[slot])
+            if self.value(index, is: value) {
+                last = index
+                return index
+            }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        let index = places.count
+        slots[slot] = Int32(index)
+        places.append(page.count)
+        page.append(first: 4, of: UInt64(value.byteCount))
+        page.append(contentsOf: value)
+        if 2 * places.count > slots.count { grow() }
+        last = index
+        return index
+    }
+
+    private func value(_ index: Int, is value: RawSpan) -> Bool {
+        let start = places[index] + 4
+        let end = index + 1 < places.count ? places[index + 1] : page.count
+        guard end - start == value.byteCount else { return false }
+        let known = page.span.bytes
+        for at in 0..<value.byteCount where known[byte: start + at] != value[byte: at] { return false }
+        return true
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: -1, count: 2 * slots.count)
+        for (index, start) in places.enumerated() {
+            let end = index + 1 < places.count ? places[index + 1] : page.count
+            var slot = Self.hash(page.span.bytes.extracting(start + 4..<end)) & (slots.count - 1)
+            while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = Int32(index)
+        }
+    }
+
+    /// FNV-1a.
+    private static func hash(_ value: RawSpan) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for at in 0..<value.byteCount { hash = (hash ^ UInt64(value[byte: at])) &* 0x100_0000_01b3 }
+        return Int(truncatingIfNeeded: hash >> 16)
+    }
+}

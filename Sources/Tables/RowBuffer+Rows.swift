@@ -1,0 +1,90 @@
+import Framing
+import Streams
+import Trace
+
+// The rows of the tables, value by value, as `Table.columns` lists them.
+
+extension RowBuffer {
+    /// A finding, or what else a trace says of a connection.
+    mutating func finding(
+        _ leg: Leg?, _ from: Direction, _ time: Timestamp, _ kind: String, _ severity: Finding.Severity = .info,
+        _ message: String? = nil, data: String
+    ) {
+        text(leg?.rawValue)
+        text(from.sender)
+        self.time(time)
+        text(kind)
+        text(severity.rawValue)
+        text(message)
+        text(data)
+    }
+
+    /// A connection, or one of its legs.
+    mutating func connection(
+        _ opening: Opening, _ ends: ConnectionTexts, _ pending: PendingConnection, _ ending: PendingConnection.LegEnding
+    ) {
+        text(ending.leg?.rawValue)
+        text(ends.client)
+        text(ends.server)
+        text(ConnectionTexts.address(of: ends.client))
+        text(ConnectionTexts.address(of: ends.server))
+        time(opening.time)
+        time(ending.closing.time)
+        boolean(opening.handshake)
+        boolean(opening.clientGuessed)
+        // Both legs have the format that one of them is known by.
+        let format = ending.format ?? pending.endings.lazy.compactMap(\.format).first
+        text(format?.name)
+        text(format?.by)
+        text(pending.tls)
+        text(ending.closing.reason.rawValue)
+        text(ending.closing.by?.sender)
+        text(ending.closing.detail)
+        for direction in Direction.allCases {
+            let counts = ending.counts[direction]
+            integer(counts.bytes)
+            integer(counts.framed)
+            integer(counts.unframed)
+            integer(counts.padding)
+            integer(counts.missing)
+            integer(counts.frames)
+        }
+    }
+
+    /// What a frame says: its fields and its body, as JSON.
+    mutating func content(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, bodyLimit: Int) {
+        texts { FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: $1, into: &$0) }
+    }
+}
+
+/// What a trace says of bytes that are in no frame, as JSON.
+enum RunText {
+    static func text(of gap: Gap) -> String { "{\"offset\":\(gap.offset),\"length\":\(gap.byteCount)}" }
+
+    static func text(of gap: Gap, reason: String) -> String {
+        text(gap.offset, gap.byteCount, reason, detail: nil, hex: nil)
+    }
+
+    /// - Parameter shown: the bytes that may be shown.
+    static func text(of run: UnframedRun, detail: String, _ shown: [UInt8]) -> String {
+        text(run.offset, run.byteCount, run.reason.rawValue, detail: detail, hex: Hexadecimal.text(shown))
+    }
+
+    private static func text(_ offset: Int, _ length: Int, _ reason: String, detail: String?, hex: String?) -> String {
+        JSONValue.object([
+            JSONValue.Member("offset", .number("\(offset)")), JSONValue.Member("length", .number("\(length)")),
+            JSONValue.Member("reason", .text(reason)), JSONValue.Member("detail", detail.map { .text($0) } ?? .null),
+            JSONValue.Member("hex", hex.map { .text($0) } ?? .null),
+        ]).compactText
+    }
+}
+
+extension Finding {
+    // Numbers of packets are those of one trace, and mean nothing in a table.
+    private static let packetNumbers: Set = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket"]
+
+    /// Its data as JSON, without the numbers of packets.
+    var dataWithoutPackets: String {
+        JSONValue.fields(data.filter { !Self.packetNumbers.contains($0.name) }).compactText
+    }
+}

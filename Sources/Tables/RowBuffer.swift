@@ -1,0 +1,113 @@
+import Streams
+import Trace
+
+/// Rows of several tables, one after the other, until it is known which files they belong to.
+///
+///     row      u8 table   u32 length   i64 day   value …
+///     value    text       u32 length + 1, or 0 for null   bytes
+///              boolean    u8: 0 null, 1 false, 2 true
+///              others     u8: 0 null, 1 and i64
+///
+/// All numbers are in little-endian order; they never leave the process.
+struct RowBuffer {
+    private(set) var bytes: [UInt8] = []
+
+    /// How many bytes a row has before its values.
+    private static let head = 13
+
+    /// Appends a row; `write` appends its values in the order of the table's columns.
+    mutating func append(_ table: Table, at time: Timestamp, _ write: (inout RowBuffer) -> Void) {
+        let start = bytes.count
+        bytes.append(UInt8(table.rawValue))
+        bytes.append(first: 4, of: 0)
+        bytes.append(first: 8, of: UInt64(bitPattern: Day(of: time).number))
+        write(&self)
+        patch(UInt64(bytes.count - start - Self.head), at: start + 1)
+    }
+
+    mutating func text(_ value: String?) {
+        guard let value else { return bytes.append(first: 4, of: 0) }
+        text { $0.append(contentsOf: value.utf8) }
+    }
+
+    /// A text that `write` appends.
+    mutating func text(_ write: (inout [UInt8]) -> Void) {
+        let start = bytes.count
+        bytes.append(first: 4, of: 0)
+        write(&bytes)
+        patch(UInt64(bytes.count - start - 4 + 1), at: start)
+    }
+
+    /// Two texts that `write` appends at once, with a separator between them; it returns the length of the first one.
+    mutating func texts(_ write: (inout [UInt8], _ separator: StaticString) -> Int) {
+        let start = bytes.count
+        bytes.append(first: 4, of: 0)
+        // The separator becomes the length of the second one.
+        let first = write(&bytes, "\0\0\0\0")
+        patch(UInt64(first + 1), at: start)
+        let second = start + 4 + first
+        patch(UInt64(bytes.count - second - 4 + 1), at: second)
+    }
+
+    mutating func boolean(_ value: Bool) { bytes.append(value ? 2 : 1) }
+
+    mutating func integer(_ value: Int?) {
+        guard let value else { return bytes.append(0) }
+        bytes.append(1)
+        bytes.append(first: 8, of: UInt64(bitPattern: Int64(value)))
+    }
+
+    mutating func time(_ value: Timestamp) { integer(Int(value.nanoseconds)) }
+
+    private mutating func patch(_ value: UInt64, at place: Int) {
+        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
+    }
+
+    // MARK: Reading
+
+    /// Passes on all rows of a buffer: their tables, days and values.
+    static func forEach(in bytes: RawSpan, _ take: (Table, Day, RawSpan) -> Void) {
+        var at = 0
+        while at < bytes.byteCount {
+            let table = Table(rawValue: Int(bytes[byte: at]))
+            let length = bytes.count(at: at + 1)
+            let day = Day(number: bytes.integer(at: at + 5))
+            let start = at + head
+            at = start + length
+            if let table { take(table, day, bytes.extracting(start..<at)) }
+        }
+    }
+}
+
+extension RawSpan {
+    /// Numbers, the lowest byte first.
+    func count(at place: Int) -> Int {
+        Int(UInt32(littleEndian: unsafeLoadUnaligned(fromByteOffset: place, as: UInt32.self)))
+    }
+
+    func integer(at place: Int) -> Int64 {
+        Int64(littleEndian: unsafeLoadUnaligned(fromByteOffset: place, as: Int64.self))
+    }
+}
+
+/// A day in UTC.
+struct Day: Hashable, Sendable, Comparable {
+    /// Days since 1970.
+    var number: Int64
+
+    private static let length: Int64 = 86_400_000_000_000
+
+    init(number: Int64) { self.number = number }
+
+    init(of time: Timestamp) {
+        let (quotient, remainder) = time.nanoseconds.quotientAndRemainder(dividingBy: Self.length)
+        number = remainder < 0 ? quotient - 1 : quotient
+    }
+
+    /// `2026-11-21`.
+    var text: String {
+        String(Timestamp(nanoseconds: number * Self.length).rfc3339.prefix(10))
+    }
+
+    static func < (left: Day, right: Day) -> Bool { left.number < right.number }
+}

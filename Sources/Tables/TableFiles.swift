@@ -1,0 +1,76 @@
+import Streams
+import Trace
+
+/// The files of the tables: one for each table and day, and for rows that a later run replaces another one.
+final class TableFiles {
+    private struct Place: Hashable {
+        var table: Table
+        var day: Day
+        var isFinal: Bool
+    }
+
+    private let name: FileName
+    private let application: String
+    private let create: (String) -> any ByteOutput
+    private let compression = PageCompression()
+    private var files: [Place: TableFile] = [:]
+    /// How many bytes all files hold.
+    private var held = 0
+
+    /// How many bytes they may hold together: captures of many days have many files.
+    private static let most = 24 << 20
+
+    /// - Parameter create: creates a file, by its path in the tables' folder.
+    init(_ name: FileName, application: String, create: @escaping (String) -> any ByteOutput) {
+        (self.name, self.application, self.create) = (name, application, create)
+    }
+
+    func append(_ table: Table, _ day: Day, isFinal: Bool, _ values: RawSpan, of connection: [UInt8]) {
+        let file = file(Place(table: table, day: day, isFinal: isFinal))
+        let before = file.held
+        file.append(values, of: connection)
+        held += file.held - before
+        if held > Self.most { relieve() }
+    }
+
+    private func file(_ place: Place) -> TableFile {
+        if let known = files[place] { return known }
+        let path = "\(place.table.name)/day=\(place.day.text)/\(name.text(isFinal: place.isFinal))"
+        let file = TableFile(place.table, path: path, application: application, compression, to: create(path))
+        files[place] = file
+        return file
+    }
+
+    /// Writes what the file holds that holds the most.
+    private func relieve() {
+        guard let largest = files.values.max(by: { $0.held < $1.held }) else { return }
+        held -= largest.held
+        largest.endGroup()
+    }
+
+    /// Writes the rest; returns the files, by path.
+    func finish() -> [TableFile] {
+        let all = files.values.sorted { $0.path < $1.path }
+        for file in all { file.finish() }
+        return all
+    }
+}
+
+/// What files are called.
+package struct FileName: Sendable {
+    private let name: String
+    /// Whether rows that a later run replaces have files of their own.
+    private let isSplit: Bool
+
+    /// - Parameters:
+    ///   - name: what it begins with.
+    ///   - isSplit: whether rows that a later run replaces have files of their own.
+    package init(_ name: String, isSplit: Bool) { (self.name, self.isSplit) = (name, isSplit) }
+
+    func text(isFinal: Bool) -> String {
+        isSplit ? "\(name)-\(isFinal ? "final" : "live").parquet" : "\(name).parquet"
+    }
+
+    /// All that files may be called.
+    package var all: [String] { isSplit ? [text(isFinal: true), text(isFinal: false)] : [text(isFinal: true)] }
+}

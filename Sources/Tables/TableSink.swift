@@ -1,0 +1,232 @@
+import Framing
+import Streams
+import Trace
+
+/// Makes tables of a trace, and writes them as Parquet.
+///
+/// The rows of a connection wait until it is over, since only then it is known which files they belong to; what is too much goes to
+/// a store.
+package final class TableSink: TraceSink {
+    package let bodyLimit: Int
+    package var takesBothLegs: Bool { true }
+
+    private let selection: TableSelection
+    private let store: any RowStore
+    private let files: TableFiles
+    private var keys = ConnectionKeys()
+    private var connections: [Int: PendingConnection] = [:]
+    /// The connection that had an event last.
+    private var last: (number: Int, connection: PendingConnection)?
+    /// How many bytes of rows wait.
+    private var waiting = 0
+    private let mostWaiting: Int
+
+    /// What was written, when the trace is over.
+    package private(set) var outcome = TableOutcome()
+
+    /// How many bytes of rows wait in memory.
+    package static let mostWaiting = 16 << 20
+    /// How much of a run of unframed bytes a finding has.
+    private static let mostUnframed = 4_096
+
+    /// - Parameters:
+    ///   - application: what the files say that they were written by.
+    ///   - bodyLimit: at most how many bytes of a body are shown.
+    ///   - store: keeps rows that wait for too long.
+    ///   - create: creates a file, by its path in the tables' folder.
+    package init(
+        _ selection: TableSelection, name: FileName, application: String, bodyLimit: Int, store: any RowStore,
+        mostWaiting: Int = TableSink.mostWaiting, create: @escaping (String) -> any ByteOutput
+    ) {
+        (self.selection, self.bodyLimit, self.store) = (selection, bodyLimit, store)
+        self.mostWaiting = mostWaiting
+        files = TableFiles(name, application: application, create: create)
+    }
+
+    // MARK: Connections
+
+    package func opened(_ connection: TracedConnection) {
+        guard connections[connection.number] == nil else { return }
+        connections[connection.number] = PendingConnection(
+            connection, alike: keys.count(connection.opening), isWanted: selection.wants(connection.opening))
+    }
+
+    package func recognised(_ connection: TracedConnection) {
+        if let format = connection.format { outcome.formats[format.name] = format.heartbeat != nil }
+    }
+
+    package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
+        guard let pending = pending(connection.number), pending.tls == nil else { return }
+        pending.tls = facts.text(of: Self.tlsMembers)
+    }
+
+    private static let tlsMembers = [
+        "decrypted", "version", "suite", "serverName", "protocol", "clientRandom", "resumed", "certificate",
+    ]
+
+    package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
+        guard let pending = pending(connection.number) else { return }
+        var ending = PendingConnection.LegEnding(leg: connection.leg, closing: closing, counts: counts)
+        if let format = connection.format, let choice = connection.choice {
+            ending.format = (format.name, choice.by.rawValue)
+        }
+        pending.endings.append(ending)
+        if pending.endings.count == (connection.leg == nil ? 1 : 2) { settle(connection.number, pending) }
+    }
+
+    package func summary(_ summary: Summary) {
+        // Of two legs, one may never have opened.
+        for (number, pending) in connections.sorted(by: { $0.key < $1.key }) { settle(number, pending) }
+        outcome.files = files.finish().map {
+            TableOutcome.File(table: $0.table, path: $0.path, rows: $0.rows, bytes: $0.size)
+        }
+    }
+
+    private func pending(_ number: Int) -> PendingConnection? {
+        if let last, last.number == number { return last.connection }
+        guard let connection = connections[number] else { return nil }
+        last = (number, connection)
+        return connection
+    }
+
+    // MARK: Rows
+
+    package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let kinds = connection.kinds?[frame.direction] else { return }
+        outcome.frames += 1
+        add(.frames, at: frame.info.time, to: connection.number) { row in
+            row.text(connection.leg?.rawValue)
+            row.text(frame.direction.sender)
+            row.integer(frame.info.index)
+            row.time(frame.info.time)
+            row.time(frame.info.started)
+            row.integer(frame.info.offset)
+            row.integer(frame.info.length)
+            row.integer(frame.info.missing == 0 ? nil : frame.info.missing)
+            row.integer(frame.info.segments)
+            row.boolean(frame.info.merged)
+            row.text(kinds.type(of: frame, bytes))
+            row.boolean(frame.isHeartbeat)
+            row.content(frame, bytes, kinds, bodyLimit: bodyLimit)
+        }
+    }
+
+    package func missing(_ gap: Gap, on connection: TracedConnection) {
+        add(.findings, at: gap.time, to: connection.number) { row in
+            row.finding(connection.leg, gap.direction, gap.time, "missing", data: RunText.text(of: gap))
+        }
+    }
+
+    package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
+        add(.findings, at: gap.time, to: connection.number) { row in
+            row.finding(
+                connection.leg, gap.direction, gap.time, "dropped", data: RunText.text(of: gap, reason: reason))
+        }
+    }
+
+    package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
+        let isHidden = connection.kinds?[direction].hidesUnframed == true
+        let shown = isHidden ? [] : Array(run.bytes.prefix(Self.mostUnframed))
+        add(.findings, at: run.time, to: connection.number) { row in
+            row.finding(
+                connection.leg, direction, run.time, "unframed",
+                data: RunText.text(of: run, detail: run.shownDetail(direction, on: connection), shown))
+        }
+    }
+
+    package func finding(_ finding: Finding) {
+        if selection.isShard, finding.kind == .reconnectStorm { return }
+        add(.findings, at: finding.time, to: finding.connection) { row in
+            row.finding(
+                finding.leg, finding.from, finding.time, finding.kind.rawValue, finding.severity, finding.message,
+                data: finding.dataWithoutPackets)
+        }
+    }
+
+    package func action(_ report: ActionReport, on connection: TracedConnection) {
+        add(.findings, at: report.time, to: connection.number) { row in
+            row.finding(
+                nil, report.direction, report.time, "action",
+                data: ActionEvent(report, on: connection).text(of: Self.actionMembers))
+        }
+    }
+
+    private static let actionMembers = [
+        "rule", "action", "index", "type", "offset", "length", "passed", "detail", "proven", "before", "after",
+    ]
+
+    /// A request was answered.
+    ///
+    /// - Parameters:
+    ///   - trip: what is known of the round trip.
+    package func answered(_ trip: TableRoundTrip) {
+        add(.roundTrips, at: trip.time, to: trip.connection) { row in
+            row.text(trip.format)
+            row.text(trip.request)
+            row.text(trip.answer)
+            row.text(trip.from.sender)
+            row.integer(trip.requestIndex)
+            row.integer(trip.answerIndex)
+            row.time(trip.time)
+            row.integer(Int(trip.took.nanoseconds))
+        }
+    }
+
+    private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
+        guard let pending = pending(number) else {
+            // Nothing comes after a connection's end, by the contract of sinks.
+            outcome.late += 1
+            return
+        }
+        guard pending.isWanted else { return }
+        let before = pending.rows.bytes.count
+        pending.rows.append(table, at: time, write)
+        waiting += pending.rows.bytes.count - before
+        if waiting > mostWaiting { relieve() }
+    }
+
+    /// Moves what waits to the store.
+    private func relieve() {
+        var all: [UInt8] = []
+        var owners: [(PendingConnection, Int)] = []
+        for pending in connections.values where !pending.rows.bytes.isEmpty {
+            all += pending.rows.bytes
+            owners.append((pending, pending.rows.bytes.count))
+            pending.rows = RowBuffer()
+        }
+        var start = store.append(all).lowerBound
+        for (pending, count) in owners {
+            pending.stored.append(start..<start + count)
+            start += count
+        }
+        waiting = 0
+    }
+
+    // MARK: The end of a connection
+
+    /// Writes a connection's rows to the files that they belong to.
+    private func settle(_ number: Int, _ pending: PendingConnection) {
+        connections[number] = nil
+        last = nil
+        waiting -= pending.rows.bytes.count
+        guard pending.isWanted else { return }
+        let fate = selection.fate(of: pending.endings.map(\.closing))
+        guard fate != .leftOut else { return }
+        let opening = pending.connection.opening
+        let ends = ConnectionTexts(opening)
+        outcome.connections += 1
+        if fate == .live { outcome.live.append(TableOutcome.Live(ends: ends.pair, opened: opening.time)) }
+        for ending in pending.endings {
+            pending.rows.append(.connections, at: opening.time) { $0.connection(opening, ends, pending, ending) }
+        }
+        let key = Array(ConnectionKeys.key(opening.time, ends, alike: pending.alike).utf8)
+        for place in pending.stored { write(store.read(place), of: key, isFinal: fate == .final) }
+        write(pending.rows.bytes, of: key, isFinal: fate == .final)
+    }
+
+    private func write(_ rows: [UInt8], of key: [UInt8], isFinal: Bool) {
+        RowBuffer.forEach(in: rows.span.bytes) { table, day, values in
+            files.append(table, day, isFinal: isFinal, values, of: key)
+        }
+    }
+}

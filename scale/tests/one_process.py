@@ -1,0 +1,26 @@
+"""The same tables by one process: what any number of shards must give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from frametap_spark.program import Program, Selection
+from frametap_spark.second_stage import find_in, write_found
+from frametap_spark.tables import database
+from frametap_spark.tasks import scratch
+
+
+def write_tables(program: Program, captures: list[Path], output: Path) -> Path:
+    """Writes the tables of all captures; what cannot be read is left out, as always."""
+    written = program.tables([str(path) for path in captures], [], Selection(), "all", output)
+    with scratch() as folder, database(folder) as connection:
+        for table, nothing in (
+            ("connections", None),
+            ("findings", "select ''::varchar as connection, ''::varchar as leg, 0::bigint as time_ns, ''::varchar as data"),
+        ):
+            files = list((output / table).glob("*/*.parquet"))
+            source = f"select * from read_parquet('{output}/{table}/*/*.parquet')" if files else f"{nothing} limit 0"
+            connection.execute(f"create temp view {table} as {source}")
+        found = list(find_in(connection, sorted(set(written.heartbeats))))
+        write_found(connection, found, "across", output)
+    return output
