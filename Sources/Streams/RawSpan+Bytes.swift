@@ -36,7 +36,20 @@ extension RawSpan {
     @inlinable
     package func elementsEqual(_ other: RawSpan) -> Bool {
         guard byteCount == other.byteCount else { return false }
-        return withUnsafeBytes { left in other.withUnsafeBytes { right in left.elementsEqual(right) } }
+        // Eight at a time: one at a time takes as long as all else that is done with a packet seen twice.
+        var at = 0
+        while at + 8 <= byteCount {
+            guard
+                unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
+                    == other.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self)
+            else { return false }
+            at += 8
+        }
+        while at < byteCount {
+            guard self[unchecked: at] == other[unchecked: at] else { return false }
+            at += 1
+        }
+        return true
     }
 }
 

@@ -8,7 +8,7 @@ extension RowBuffer {
     /// A finding, or what else a trace says of a connection.
     mutating func finding(
         _ leg: Leg?, _ from: Direction, _ time: Timestamp, _ kind: String, _ severity: Finding.Severity = .info,
-        _ message: String? = nil, data: String
+        _ message: String? = nil, data: (inout [UInt8]) -> Void
     ) {
         text(leg?.rawValue)
         text(from.sender)
@@ -59,32 +59,35 @@ extension RowBuffer {
 
 /// What a trace says of bytes that are in no frame, as JSON.
 enum RunText {
-    static func text(of gap: Gap) -> String { "{\"offset\":\(gap.offset),\"length\":\(gap.byteCount)}" }
+    static func write(_ gap: Gap, into bytes: inout [UInt8]) {
+        bytes += "{\"offset\":\(gap.offset),\"length\":\(gap.byteCount)}".utf8
+    }
 
-    static func text(of gap: Gap, reason: String) -> String {
-        text(gap.offset, gap.byteCount, reason, detail: nil, hex: nil)
+    static func write(_ gap: Gap, reason: String, into bytes: inout [UInt8]) {
+        write(gap.offset, gap.byteCount, reason, detail: nil, hex: nil, into: &bytes)
     }
 
     /// - Parameter shown: the bytes that may be shown.
-    static func text(of run: UnframedRun, detail: String, _ shown: [UInt8]) -> String {
-        text(run.offset, run.byteCount, run.reason.rawValue, detail: detail, hex: Hexadecimal.text(shown))
+    static func write(_ run: UnframedRun, detail: String, _ shown: [UInt8], into bytes: inout [UInt8]) {
+        write(
+            run.offset, run.byteCount, run.reason.rawValue, detail: detail, hex: Hexadecimal.text(shown), into: &bytes)
     }
 
-    private static func text(_ offset: Int, _ length: Int, _ reason: String, detail: String?, hex: String?) -> String {
-        JSONValue.object([
-            JSONValue.Member("offset", .number("\(offset)")), JSONValue.Member("length", .number("\(length)")),
-            JSONValue.Member("reason", .text(reason)), JSONValue.Member("detail", detail.map { .text($0) } ?? .null),
-            JSONValue.Member("hex", hex.map { .text($0) } ?? .null),
-        ]).compactText
+    private static func write(
+        _ offset: Int, _ length: Int, _ reason: String, detail: String?, hex: String?, into bytes: inout [UInt8]
+    ) {
+        JSONOutput.object(
+            [
+                Field("offset", .integer(Int64(offset))), Field("length", .integer(Int64(length))),
+                Field("reason", .text(reason)), Field("detail", detail.map { .text($0) } ?? .null),
+                Field("hex", hex.map { .text($0) } ?? .null),
+            ], into: &bytes)
     }
 }
 
 extension Finding {
-    // Numbers of packets are those of one trace, and mean nothing in a table.
     private static let packetNumbers: Set = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket"]
 
-    /// Its data as JSON, without the numbers of packets.
-    var dataWithoutPackets: String {
-        JSONValue.fields(data.filter { !Self.packetNumbers.contains($0.name) }).compactText
-    }
+    /// Its data, without the numbers of packets: those of one trace mean nothing in a table.
+    var dataWithoutPackets: [Field] { data.filter { !Self.packetNumbers.contains($0.name) } }
 }

@@ -66,6 +66,21 @@ enum TableColumn {
     /// A time between two: in nanoseconds, and in seconds.
     case duration(String)
 
+    /// How its values are in a row, without its name.
+    enum Form {
+        case boolean, integer, text, time, duration
+    }
+
+    var form: Form {
+        switch self {
+        case .boolean: .boolean
+        case .integer, .nanoseconds: .integer
+        case .text, .name: .text
+        case .time: .time
+        case .duration: .duration
+        }
+    }
+
     /// The columns of the table's files that it becomes.
     var stored: [ParquetColumn] {
         switch self {

@@ -5,7 +5,7 @@ import Trace
 final class TableFile {
     let table: Table
     let path: String
-    private let columns: [TableColumn]
+    private let columns: [TableColumn.Form]
     private let writer: ParquetWriter
     /// How many bytes the rows hold that are not written yet, approximately.
     private(set) var held = 0
@@ -17,7 +17,7 @@ final class TableFile {
     init(
         _ table: Table, path: String, application: String, _ compression: PageCompression, to output: any ByteOutput
     ) {
-        (self.table, self.path, columns) = (table, path, table.columns)
+        (self.table, self.path, columns) = (table, path, table.columns.map(\.form))
         writer = ParquetWriter(table.stored, application: application, compression, to: output)
     }
 
@@ -28,54 +28,55 @@ final class TableFile {
 
     /// Takes a row's values, as `RowBuffer` has them.
     func append(_ values: RawSpan, of connection: [UInt8]) {
-        writer.buffers[0].append(connection.span.bytes)
-        var (place, at) = (1, 0)
-        for column in columns {
-            switch column {
-            case .text, .name:
-                let length = values.count(at: at)
-                at += 4
-                if length == 0 {
-                    writer.buffers[place].appendNull()
-                } else {
-                    writer.buffers[place].append(values.extracting(at..<at + length - 1))
-                    at += length - 1
-                }
-                place += 1
-            case .boolean:
-                let value = values[byte: at]
-                if value == 0 { writer.buffers[place].appendNull() } else { writer.buffers[place].append(value == 2) }
-                (place, at) = (place + 1, at + 1)
-            case .integer, .nanoseconds, .time, .duration:
-                append(number(values, &at), column, at: &place)
-            }
-        }
+        Self.append(values, of: connection, columns, to: &writer.buffers)
         held += values.byteCount + connection.count
         if writer.pendingRows >= Self.mostRows || held >= Self.mostBytes { endGroup() }
     }
 
-    private func number(_ values: RawSpan, _ at: inout Int) -> Int64? {
+    private static func append(
+        _ values: RawSpan, of connection: [UInt8], _ columns: [TableColumn.Form], to buffers: inout [ColumnBuffer]
+    ) {
+        var buffers = buffers.mutableSpan
+        buffers[0].append(connection.span.bytes)
+        var (place, at) = (1, 0)
+        for column in columns {
+            switch column {
+            case .text:
+                let length = values.count(at: at)
+                at += 4
+                if length == 0 {
+                    buffers[place].appendNull()
+                } else {
+                    buffers[place].append(values.extracting(at..<at + length - 1))
+                    at += length - 1
+                }
+            case .boolean:
+                let value = values[byte: at]
+                at += 1
+                if value == 0 { buffers[place].appendNull() } else { buffers[place].append(value == 2) }
+            case .integer:
+                buffers[place].append(number(values, &at))
+            case .time:
+                let time = number(values, &at)
+                buffers[place].append(time.map(microseconds))
+                place += 1
+                buffers[place].append(time)
+            case .duration:
+                let duration = number(values, &at)
+                buffers[place].append(duration)
+                place += 1
+                if let duration { buffers[place].append(Double(duration) / 1e9) } else { buffers[place].appendNull() }
+            }
+            place += 1
+        }
+    }
+
+    private static func number(_ values: RawSpan, _ at: inout Int) -> Int64? {
         let isNull = values[byte: at] == 0
         at += 1
         guard !isNull else { return nil }
         defer { at += 8 }
         return values.integer(at: at)
-    }
-
-    private func append(_ value: Int64?, _ column: TableColumn, at place: inout Int) {
-        func next(_ append: (inout ColumnBuffer, Int64) -> Void) {
-            if let value { append(&writer.buffers[place], value) } else { writer.buffers[place].appendNull() }
-            place += 1
-        }
-        switch column {
-        case .time:
-            next { $0.append(Self.microseconds($1)) }
-            next { $0.append($1) }
-        case .duration:
-            next { $0.append($1) }
-            next { $0.append(Double($1) / 1e9) }
-        default: next { $0.append($1) }
-        }
     }
 
     /// Rounded down, before 1970, too.

@@ -113,14 +113,15 @@ package final class TableSink: TraceSink {
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
         add(.findings, at: gap.time, to: connection.number) { row in
-            row.finding(connection.leg, gap.direction, gap.time, "missing", data: RunText.text(of: gap))
+            row.finding(connection.leg, gap.direction, gap.time, "missing") { RunText.write(gap, into: &$0) }
         }
     }
 
     package func dropped(_ gap: Gap, reason: String, on connection: TracedConnection) {
         add(.findings, at: gap.time, to: connection.number) { row in
-            row.finding(
-                connection.leg, gap.direction, gap.time, "dropped", data: RunText.text(of: gap, reason: reason))
+            row.finding(connection.leg, gap.direction, gap.time, "dropped") {
+                RunText.write(gap, reason: reason, into: &$0)
+            }
         }
     }
 
@@ -128,9 +129,9 @@ package final class TableSink: TraceSink {
         let isHidden = connection.kinds?[direction].hidesUnframed == true
         let shown = isHidden ? [] : Array(run.bytes.prefix(Self.mostUnframed))
         add(.findings, at: run.time, to: connection.number) { row in
-            row.finding(
-                connection.leg, direction, run.time, "unframed",
-                data: RunText.text(of: run, detail: run.shownDetail(direction, on: connection), shown))
+            row.finding(connection.leg, direction, run.time, "unframed") {
+                RunText.write(run, detail: run.shownDetail(direction, on: connection), shown, into: &$0)
+            }
         }
     }
 
@@ -138,16 +139,16 @@ package final class TableSink: TraceSink {
         if selection.isShard, finding.kind == .reconnectStorm { return }
         add(.findings, at: finding.time, to: finding.connection) { row in
             row.finding(
-                finding.leg, finding.from, finding.time, finding.kind.rawValue, finding.severity, finding.message,
-                data: finding.dataWithoutPackets)
+                finding.leg, finding.from, finding.time, finding.kind.rawValue, finding.severity, finding.message
+            ) { JSONOutput.object(finding.dataWithoutPackets, into: &$0) }
         }
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
         add(.findings, at: report.time, to: connection.number) { row in
-            row.finding(
-                nil, report.direction, report.time, "action",
-                data: ActionEvent(report, on: connection).text(of: Self.actionMembers))
+            row.finding(nil, report.direction, report.time, "action") {
+                $0 += ActionEvent(report, on: connection).text(of: Self.actionMembers).utf8
+            }
         }
     }
 

@@ -82,7 +82,7 @@ import Trace
     }
 
     private static let captures = [
-        "im-json/conversation.pcap", "len16-id/conversation.pcap", "tlv32/conversation.pcap", "blame/network-gone.pcap",
+        "im-json/chat.pcap", "len16-id/conversation.pcap", "tlv32/conversation.pcap", "blame/network-gone.pcap",
         "text-heartbeat/conversation.pcap",
     ]
 
@@ -171,7 +171,7 @@ import Trace
     }
 
     @Test func finalRowsAreThoseOfConnectionsThatEndedBefore() throws {
-        let capture = "im-json/conversation.pcap"
+        let capture = "im-json/chat.pcap"
         let whole = try decode(capture)
         let ends = whole.events("closed").compactMap { $0["time"]?.string }.compactMap { Timestamp(rfc3339: $0) }
             .sorted()
@@ -205,7 +205,7 @@ import Trace
     }
 
     @Test func namedConnectionsAreLeftOut() throws {
-        let capture = "im-json/conversation.pcap"
+        let capture = "im-json/chat.pcap"
         let opened = try decode(capture).events("opened")
         let ends = opened.map { ($0["client"]?.string ?? "", $0["server"]?.string ?? "") }
         var selection = TableSelection()
@@ -256,7 +256,7 @@ import Trace
         for number in 0..<7 {
             var rows = RowBuffer()
             rows.append(.findings, at: Timestamp(nanoseconds: 0)) {
-                $0.finding(nil, .fromClient, Timestamp(nanoseconds: Int64(number)), "kind", data: long)
+                $0.finding(nil, .fromClient, Timestamp(nanoseconds: Int64(number)), "kind") { $0 += long.utf8 }
             }
             RowBuffer.forEach(in: rows.bytes.span.bytes) { _, _, values in file.append(values, of: Array("key".utf8)) }
             #expect(file.held < 9 << 20)

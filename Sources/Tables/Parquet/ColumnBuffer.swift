@@ -6,8 +6,8 @@ struct ColumnBuffer {
     /// How many rows there are.
     private(set) var count = 0
     private(set) var nulls = 0
-    /// Whether each row has a value, a bit each.
-    private var present = Bits()
+    /// Whether each row has a value, a bit each; nil as long as all have one.
+    private var present: Bits?
     /// The values as they are stored; none of names.
     private var plain: [UInt8] = []
     private var booleans = Bits()
@@ -21,8 +21,18 @@ struct ColumnBuffer {
     /// Approximately how many bytes it holds.
     var size: Int { plain.count + dictionary.page.count + 4 * indices.count }
 
+    /// Removes all rows; their memory is used again.
+    mutating func removeAll() {
+        (count, nulls, present, bounds) = (0, 0, nil, nil)
+        plain.removeAll(keepingCapacity: true)
+        indices.removeAll(keepingCapacity: true)
+        booleans.removeAll()
+        dictionary.removeAll()
+    }
+
     mutating func appendNull() {
-        present.append(false)
+        if present == nil { present = Bits(repeating: true, count: count) }
+        present?.append(false)
         count += 1
         nulls += 1
     }
@@ -32,7 +42,8 @@ struct ColumnBuffer {
         booleans.append(value)
     }
 
-    mutating func append(_ value: Int64) {
+    mutating func append(_ value: Int64?) {
+        guard let value else { return appendNull() }
         begin()
         plain.append(first: 8, of: UInt64(bitPattern: value))
         bounds = bounds.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
@@ -54,7 +65,7 @@ struct ColumnBuffer {
     }
 
     private mutating func begin() {
-        present.append(true)
+        if nulls > 0 { present?.append(true) }
         count += 1
     }
 
@@ -71,11 +82,9 @@ struct ColumnBuffer {
     /// What a data page has: which rows have a value, and the values.
     ///
     /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY.
-    var dataPage: [UInt8] {
+    func writeDataPage(into page: inout [UInt8]) {
         let levels =
-            nulls == 0 ? RunLengthEncoding.run(of: 1, count: count, width: 1) : RunLengthEncoding.packed(present)
-        var page: [UInt8] = []
-        page.reserveCapacity(levels.count + plain.count + 2 * indices.count + booleans.bytes.count + 16)
+            present.map { RunLengthEncoding.packed($0) } ?? RunLengthEncoding.run(of: 1, count: count, width: 1)
         page.append(first: 4, of: UInt64(levels.count))
         page += levels
         switch kind {
@@ -86,7 +95,6 @@ struct ColumnBuffer {
             page.append(UInt8(width))
             page += RunLengthEncoding.indices(indices, width: width)
         }
-        return page
     }
 
     /// The least and the greatest value, as they are stored; nil if there are none, or if they are no whole numbers.
@@ -105,6 +113,19 @@ struct ColumnBuffer {
 struct Bits {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
+
+    init() {}
+
+    init(repeating bit: Bool, count: Int) {
+        bytes = Array(repeating: bit ? 0xff : 0, count: count / 8)
+        self.count = count & ~7
+        for _ in self.count..<count { append(bit) }
+    }
+
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        count = 0
+    }
 
     mutating func append(_ bit: Bool) {
         if count & 7 == 0 { bytes.append(0) }

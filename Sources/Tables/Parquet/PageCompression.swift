@@ -13,16 +13,22 @@ final class PageCompression {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// One frame of zstd.
-    func compress(_ bytes: [UInt8]) -> [UInt8] {
+    /// Appends bytes as one frame of zstd.
+    ///
+    /// - Returns: how many bytes it has.
+    func compress(_ bytes: [UInt8], into output: inout [UInt8]) -> Int {
         let room = ZSTD_compressBound(bytes.count)
-        return [UInt8](unsafeUninitializedCapacity: room) { output, count in
-            let written = bytes.withUnsafeBytes {
-                ZSTD_compressCCtx(context, output.baseAddress, room, $0.baseAddress, $0.count, Self.level)
+        var count = 0
+        output.append(addingCapacity: room) { output in
+            output.withUnsafeMutableBufferPointer { output, filled in
+                count = bytes.withUnsafeBytes {
+                    ZSTD_compressCCtx(context, output.baseAddress, room, $0.baseAddress, $0.count, Self.level)
+                }
+                // There is room for any result; without memory for a context, the process ends, as where an array finds none.
+                precondition(ZSTD_isError(count) == 0, "zstd: \(String(cString: ZSTD_getErrorName(count)))")
+                filled = count
             }
-            // There is room for any result; without memory for a context, the process ends, as where an array finds none.
-            precondition(ZSTD_isError(written) == 0, "zstd: \(String(cString: ZSTD_getErrorName(written)))")
-            count = written
         }
+        return count
     }
 }

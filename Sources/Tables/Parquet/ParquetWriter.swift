@@ -34,8 +34,12 @@ final class ParquetWriter {
     /// How many rows were written.
     private(set) var rows = 0
 
+    // A page, and the same compressed; their memory is used again.
+    private var page: [UInt8] = []
+    private var compressed: [UInt8] = []
+
     /// The columns of the group at hand; whoever appends a row appends to each.
-    var buffers: [ColumnBuffer]
+    @exclusivity(unchecked) var buffers: [ColumnBuffer]
 
     /// - Parameters:
     ///   - application: what wrote the file, for people.
@@ -61,7 +65,7 @@ final class ParquetWriter {
         guard pendingRows > 0 else { return }
         groups.append(Group(chunks: buffers.map { write($0) }, rows: pendingRows))
         rows += pendingRows
-        buffers = columns.map { ColumnBuffer($0.kind) }
+        for index in buffers.indices { buffers[index].removeAll() }
     }
 
     private func write(_ buffer: ColumnBuffer) -> Chunk {
@@ -71,7 +75,8 @@ final class ParquetWriter {
         if let (values, count) = buffer.dictionaryPage {
             chunk.encodings.append(ParquetCode.Encoding.plain)
             chunk.dictionaryOffset = written
-            page(ParquetCode.Page.dictionary, values, &chunk) { header in
+            page = values
+            writePage(ParquetCode.Page.dictionary, &chunk) { header in
                 header.structure(7) {
                     $0.int32(1, count)
                     $0.int32(2, ParquetCode.Encoding.plain)
@@ -79,7 +84,9 @@ final class ParquetWriter {
             }
         }
         chunk.dataOffset = written
-        page(ParquetCode.Page.data, buffer.dataPage, &chunk) { header in
+        page.removeAll(keepingCapacity: true)
+        buffer.writeDataPage(into: &page)
+        writePage(ParquetCode.Page.data, &chunk) { header in
             header.structure(5) {
                 $0.int32(1, buffer.count)
                 $0.int32(2, buffer.encoding)
@@ -90,20 +97,20 @@ final class ParquetWriter {
         return chunk
     }
 
-    /// Writes a page, after its header.
-    private func page(
-        _ type: Int, _ content: [UInt8], _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void
-    ) {
-        let compressed = compression.compress(content)
+    /// Writes the page at hand, after its header.
+    private func writePage(_ type: Int, _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void) {
+        compressed.removeAll(keepingCapacity: true)
+        let count = compression.compress(page, into: &compressed)
         let header = CompactProtocol.bytes {
             $0.int32(1, type)
-            $0.int32(2, content.count)
-            $0.int32(3, compressed.count)
+            $0.int32(2, page.count)
+            $0.int32(3, count)
             describe(&$0)
         }
-        put(header + compressed)
-        chunk.compressed += header.count + compressed.count
-        chunk.uncompressed += header.count + content.count
+        put(header)
+        put(compressed)
+        chunk.compressed += header.count + count
+        chunk.uncompressed += header.count + page.count
     }
 
     // MARK: The footer

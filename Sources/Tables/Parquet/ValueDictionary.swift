@@ -15,6 +15,14 @@ struct ValueDictionary {
 
     init() { slots = Array(repeating: -1, count: Self.fewest) }
 
+    /// Removes all values; their memory is used again.
+    mutating func removeAll() {
+        page.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+        for slot in slots.indices { slots[slot] = -1 }
+        last = nil
+    }
+
     /// How many values there are.
     var count: Int { places.count }
 
@@ -43,10 +51,7 @@ struct ValueDictionary {
     private func value(_ index: Int, is value: RawSpan) -> Bool {
         let start = places[index] + 4
         let end = index + 1 < places.count ? places[index + 1] : page.count
-        guard end - start == value.byteCount else { return false }
-        let known = page.span.bytes
-        for at in 0..<value.byteCount where known[byte: start + at] != value[byte: at] { return false }
-        return true
+        return page.span.bytes.extracting(start..<end).elementsEqual(value)
     }
 
     private mutating func grow() {
