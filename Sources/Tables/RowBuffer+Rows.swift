@@ -86,8 +86,11 @@ enum RunText {
 }
 
 extension Finding {
-    private static let packetNumbers: Set = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket"]
+    private static let packetNumbers = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket"]
 
     /// Its data, without the numbers of packets: those of one trace mean nothing in a table.
-    var dataWithoutPackets: [Field] { data.filter { !Self.packetNumbers.contains($0.name) } }
+    var dataWithoutPackets: [Field] {
+        // All their names end alike; most others do not.
+        data.filter { !($0.name.utf8.last == UInt8(ascii: "t") && Self.packetNumbers.contains($0.name)) }
+    }
 }

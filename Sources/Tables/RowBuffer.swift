@@ -5,8 +5,8 @@ import Trace
 ///
 ///     row      u8 table   u32 length   i64 day   value …
 ///     value    text       u32 length + 1, or 0 for null   bytes
-///              boolean    u8: 0 null, 1 false, 2 true
-///              others     u8: 0 null, 1 and i64
+///              boolean    u8
+///              others     i64, the least one for null
 ///
 /// All numbers are in little-endian order; they never leave the process.
 struct RowBuffer {
@@ -25,9 +25,15 @@ struct RowBuffer {
         patch(UInt64(bytes.count - start - Self.head), at: start + 1)
     }
 
+    /// Removes all rows; the memory is used again.
+    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
     mutating func text(_ value: String?) {
-        guard let value else { return bytes.append(first: 4, of: 0) }
-        text { $0.append(contentsOf: value.utf8) }
+        guard var value else { return bytes.append(first: 4, of: 0) }
+        value.withUTF8 {
+            bytes.append(first: 4, of: UInt64($0.count + 1))
+            bytes.append(copying: UnsafeRawBufferPointer($0))
+        }
     }
 
     /// A text that `write` appends.
@@ -49,15 +55,16 @@ struct RowBuffer {
         patch(UInt64(bytes.count - second - 4 + 1), at: second)
     }
 
-    mutating func boolean(_ value: Bool) { bytes.append(value ? 2 : 1) }
+    mutating func boolean(_ value: Bool) { bytes.append(value ? 1 : 0) }
+
+    /// What stands for null.
+    static let null = Int64.min
 
     mutating func integer(_ value: Int?) {
-        guard let value else { return bytes.append(0) }
-        bytes.append(1)
-        bytes.append(first: 8, of: UInt64(bitPattern: Int64(value)))
+        bytes.append(first: 8, of: UInt64(bitPattern: value.map { Int64($0) } ?? Self.null))
     }
 
-    mutating func time(_ value: Timestamp) { integer(Int(value.nanoseconds)) }
+    mutating func time(_ value: Timestamp) { bytes.append(first: 8, of: UInt64(bitPattern: value.nanoseconds)) }
 
     private mutating func patch(_ value: UInt64, at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }

@@ -12,7 +12,7 @@ final class TableFile {
 
     /// How many rows, and how many bytes, a group of rows has at most, approximately: whoever reads a file holds a group.
     private static let mostRows = 20_480
-    private static let mostBytes = 8 << 20
+    private static let mostBytes = 2 << 20
 
     init(
         _ table: Table, path: String, application: String, _ compression: PageCompression, to output: any ByteOutput
@@ -51,9 +51,8 @@ final class TableFile {
                     at += length - 1
                 }
             case .boolean:
-                let value = values[byte: at]
+                buffers[place].append(values[byte: at] == 1)
                 at += 1
-                if value == 0 { buffers[place].appendNull() } else { buffers[place].append(value == 2) }
             case .integer:
                 buffers[place].append(number(values, &at))
             case .time:
@@ -72,11 +71,9 @@ final class TableFile {
     }
 
     private static func number(_ values: RawSpan, _ at: inout Int) -> Int64? {
-        let isNull = values[byte: at] == 0
-        at += 1
-        guard !isNull else { return nil }
         defer { at += 8 }
-        return values.integer(at: at)
+        let number = values.integer(at: at)
+        return number == RowBuffer.null ? nil : number
     }
 
     /// Rounded down, before 1970, too.

@@ -14,6 +14,8 @@ final class TableFiles {
     private let create: (String) -> any ByteOutput
     private let compression = PageCompression()
     private var files: [Place: TableFile] = [:]
+    /// The file of each table that had a row last.
+    private var latest: [(place: Place, file: TableFile)?] = Table.allCases.map { _ in nil }
     /// How many bytes all files hold.
     private var held = 0
 
@@ -34,7 +36,13 @@ final class TableFiles {
     }
 
     private func file(_ place: Place) -> TableFile {
-        if let known = files[place] { return known }
+        if let latest = latest[place.table.rawValue], latest.place == place { return latest.file }
+        let file = files[place] ?? made(place)
+        latest[place.table.rawValue] = (place, file)
+        return file
+    }
+
+    private func made(_ place: Place) -> TableFile {
         let path = "\(place.table.name)/day=\(place.day.text)/\(name.text(isFinal: place.isFinal))"
         let file = TableFile(place.table, path: path, application: application, compression, to: create(path))
         files[place] = file

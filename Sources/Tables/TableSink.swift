@@ -20,6 +20,9 @@ package final class TableSink: TraceSink {
     /// How many bytes of rows wait.
     private var waiting = 0
     private let mostWaiting: Int
+    /// Buffers of connections that are over; their memory is used again.
+    private var spare: [RowBuffer] = []
+    private static let (mostSpare, largestSpare) = (32, 64 << 10)
 
     /// What was written, when the trace is over.
     package private(set) var outcome = TableOutcome()
@@ -181,6 +184,7 @@ package final class TableSink: TraceSink {
         }
         guard pending.isWanted else { return }
         let before = pending.rows.bytes.count
+        if before == 0, let spare = spare.popLast() { pending.rows = spare }
         pending.rows.append(table, at: time, write)
         waiting += pending.rows.bytes.count - before
         if waiting > mostWaiting { relieve() }
@@ -223,6 +227,10 @@ package final class TableSink: TraceSink {
         let key = Array(ConnectionKeys.key(opening.time, ends, alike: pending.alike).utf8)
         for place in pending.stored { write(store.read(place), of: key, isFinal: fate == .final) }
         write(pending.rows.bytes, of: key, isFinal: fate == .final)
+        if spare.count < Self.mostSpare, pending.rows.bytes.capacity <= Self.largestSpare {
+            pending.rows.removeAll()
+            spare.append(pending.rows)
+        }
     }
 
     private func write(_ rows: [UInt8], of key: [UInt8], isFinal: Bool) {

@@ -1,9 +1,9 @@
 import Streams
 
 /// Receives the bytes of shards, block by block.
-package protocol ShardOutput {
+package protocol ShardOutput: AnyObject {
     /// Appends to a shard.
-    mutating func append(_ bytes: RawSpan, to shard: Int)
+    func append(_ bytes: RawSpan, to shard: Int)
 }
 
 /// What a shard has.
@@ -23,9 +23,9 @@ package struct ShardCounts: Hashable, Sendable {
 ///
 /// A packet keeps its time at the resolution of its interface, its lengths and its options, and says as a comment which packet
 /// of which file it was. Secrets and names go to every shard. At the end, a shard says until when it was captured.
-package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
-    /// Receives the shards.
-    package private(set) var output: Output
+package struct CaptureSharder: PacketReceiver, ~Copyable {
+    // Not generic: for each packet, the types of what it holds would be looked up at run time.
+    private let output: any ShardOutput
     private var shards: [ShardState]
     private var captures: [SplitCapture]
     private var current = 0
@@ -57,7 +57,7 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
     ///   - output: receives the shards.
     package init(
         _ count: Int, of names: [String], application: String, tellsOrigins: Bool = true,
-        waitingLimit: Int = 64 << 20, interfaceLimit: Int = 1 << 16, to output: Output
+        waitingLimit: Int = 64 << 20, interfaceLimit: Int = 1 << 16, to output: any ShardOutput
     ) {
         self.output = output
         self.interfaceLimit = interfaceLimit
@@ -239,8 +239,6 @@ package struct CaptureSharder<Output: ShardOutput>: PacketReceiver, ~Copyable {
         for capture in captures.indices { captures[capture].numbers = [:] }
     }
 }
-
-// Not inside of the generic type: there, each use would look up its type at run time.
 
 /// A capture that is split.
 private struct SplitCapture {

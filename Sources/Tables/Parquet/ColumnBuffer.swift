@@ -14,7 +14,7 @@ struct ColumnBuffer {
     private var dictionary = ValueDictionary()
     private var indices: [Int32] = []
     /// The least and the greatest integer.
-    private var bounds: ClosedRange<Int64>?
+    private var (least, greatest) = (Int64.max, Int64.min)
 
     init(_ kind: ParquetColumn.Kind) { self.kind = kind }
 
@@ -23,7 +23,8 @@ struct ColumnBuffer {
 
     /// Removes all rows; their memory is used again.
     mutating func removeAll() {
-        (count, nulls, present, bounds) = (0, 0, nil, nil)
+        (count, nulls, present) = (0, 0, nil)
+        (least, greatest) = (.max, .min)
         plain.removeAll(keepingCapacity: true)
         indices.removeAll(keepingCapacity: true)
         booleans.removeAll()
@@ -46,7 +47,7 @@ struct ColumnBuffer {
         guard let value else { return appendNull() }
         begin()
         plain.append(first: 8, of: UInt64(bitPattern: value))
-        bounds = bounds.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
+        (least, greatest) = (min(least, value), max(greatest, value))
     }
 
     mutating func append(_ value: Double) {
@@ -99,13 +100,13 @@ struct ColumnBuffer {
 
     /// The least and the greatest value, as they are stored; nil if there are none, or if they are no whole numbers.
     var storedBounds: (least: [UInt8], greatest: [UInt8])? {
-        guard let bounds else { return nil }
+        guard least <= greatest else { return nil }
         func stored(_ value: Int64) -> [UInt8] {
             var bytes: [UInt8] = []
             bytes.append(first: 8, of: UInt64(bitPattern: value))
             return bytes
         }
-        return (stored(bounds.lowerBound), stored(bounds.upperBound))
+        return (stored(least), stored(greatest))
     }
 }
 

@@ -2,6 +2,10 @@ import CZstd
 
 /// Compresses pages with zstd (RFC 8878).
 final class PageCompression {
+    // A page, and the same compressed: their memory is used again, for all files.
+    var page: [UInt8] = []
+    var compressed: [UInt8] = []
+
     // Reused: it takes more than the compression of a small page.
     private let context: OpaquePointer?
     /// The fastest of the levels: the higher ones took twice the time for a tenth less.
@@ -13,15 +17,13 @@ final class PageCompression {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// Appends bytes as one frame of zstd.
-    ///
-    /// - Returns: how many bytes it has.
-    func compress(_ bytes: [UInt8], into output: inout [UInt8]) -> Int {
-        let room = ZSTD_compressBound(bytes.count)
-        var count = 0
-        output.append(addingCapacity: room) { output in
+    /// Compresses the page as one frame of zstd.
+    func compress() {
+        let room = ZSTD_compressBound(page.count)
+        compressed.removeAll(keepingCapacity: true)
+        compressed.append(addingCapacity: room) { output in
             output.withUnsafeMutableBufferPointer { output, filled in
-                count = bytes.withUnsafeBytes {
+                let count = page.withUnsafeBytes {
                     ZSTD_compressCCtx(context, output.baseAddress, room, $0.baseAddress, $0.count, Self.level)
                 }
                 // There is room for any result; without memory for a context, the process ends, as where an array finds none.
@@ -29,6 +31,5 @@ final class PageCompression {
                 filled = count
             }
         }
-        return count
     }
 }

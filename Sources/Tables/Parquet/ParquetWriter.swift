@@ -34,10 +34,6 @@ final class ParquetWriter {
     /// How many rows were written.
     private(set) var rows = 0
 
-    // A page, and the same compressed; their memory is used again.
-    private var page: [UInt8] = []
-    private var compressed: [UInt8] = []
-
     /// The columns of the group at hand; whoever appends a row appends to each.
     @exclusivity(unchecked) var buffers: [ColumnBuffer]
 
@@ -75,7 +71,8 @@ final class ParquetWriter {
         if let (values, count) = buffer.dictionaryPage {
             chunk.encodings.append(ParquetCode.Encoding.plain)
             chunk.dictionaryOffset = written
-            page = values
+            compression.page.removeAll(keepingCapacity: true)
+            compression.page += values
             writePage(ParquetCode.Page.dictionary, &chunk) { header in
                 header.structure(7) {
                     $0.int32(1, count)
@@ -84,8 +81,8 @@ final class ParquetWriter {
             }
         }
         chunk.dataOffset = written
-        page.removeAll(keepingCapacity: true)
-        buffer.writeDataPage(into: &page)
+        compression.page.removeAll(keepingCapacity: true)
+        buffer.writeDataPage(into: &compression.page)
         writePage(ParquetCode.Page.data, &chunk) { header in
             header.structure(5) {
                 $0.int32(1, buffer.count)
@@ -99,18 +96,18 @@ final class ParquetWriter {
 
     /// Writes the page at hand, after its header.
     private func writePage(_ type: Int, _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void) {
-        compressed.removeAll(keepingCapacity: true)
-        let count = compression.compress(page, into: &compressed)
+        compression.compress()
+        let (uncompressed, compressed) = (compression.page.count, compression.compressed.count)
         let header = CompactProtocol.bytes {
             $0.int32(1, type)
-            $0.int32(2, page.count)
-            $0.int32(3, count)
+            $0.int32(2, uncompressed)
+            $0.int32(3, compressed)
             describe(&$0)
         }
         put(header)
-        put(compressed)
-        chunk.compressed += header.count + count
-        chunk.uncompressed += header.count + page.count
+        put(compression.compressed)
+        chunk.compressed += header.count + compressed
+        chunk.uncompressed += header.count + uncompressed
     }
 
     // MARK: The footer

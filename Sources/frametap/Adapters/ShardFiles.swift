@@ -9,7 +9,9 @@ final class ShardFiles: ShardOutput {
     /// How much all buffers may hold.
     private static let mostHeld = 64 << 20
     /// How much a buffer may hold.
-    private static let mostHeldByOne = 1 << 20
+    private let mostHeldByOne: Int
+    /// Whether the memory of buffers is used again: up to twice of what they hold.
+    private let keepsMemory: Bool
 
     private struct File {
         let path: String
@@ -32,6 +34,8 @@ final class ShardFiles: ShardOutput {
     ///   - replaces: whether shards that are in the folder are replaced; otherwise they are an error.
     ///   - inputs: the files that are read.
     init(in path: String, count: Int, replaces: Bool, inputs: [String]) throws(CommandError) {
+        mostHeldByOne = max(64 << 10, min(1 << 20, Self.mostHeld / 2 / max(1, count)))
+        keepsMemory = 2 * mostHeldByOne * count <= Self.mostHeld
         folder = try ShardFolder(path)
         try folder.clear(replaces: replaces, inputs: inputs)
         for index in 0..<count {
@@ -53,7 +57,7 @@ final class ShardFiles: ShardOutput {
         guard failure == nil else { return }
         files[shard].buffer.append(contentsOf: bytes)
         held += bytes.byteCount
-        if files[shard].buffer.count >= Self.mostHeldByOne {
+        if files[shard].buffer.count >= mostHeldByOne {
             write(shard)
         } else if held >= Self.mostHeld {
             writeLargest()
@@ -74,9 +78,15 @@ final class ShardFiles: ShardOutput {
     }
 
     private func write(_ shard: Int) {
-        let bytes = files[shard].buffer
-        files[shard].buffer = []
+        var bytes: [UInt8] = []
+        swap(&bytes, &files[shard].buffer)
         held -= bytes.count
+        defer {
+            if keepsMemory {
+                bytes.removeAll(keepingCapacity: true)
+                swap(&bytes, &files[shard].buffer)
+            }
+        }
         guard !bytes.isEmpty, let file = reopen(files[shard]) else { return }
         file.whenBroken = { [weak self] in self?.failure = $0.message }
         file.write(bytes)

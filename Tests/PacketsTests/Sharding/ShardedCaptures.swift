@@ -3,10 +3,12 @@ import Streams
 import Testing
 
 /// Shards in memory.
-struct MemoryShards: ShardOutput {
-    var shards: [[UInt8]]
+final class MemoryShards: ShardOutput {
+    private(set) var shards: [[UInt8]]
 
-    mutating func append(_ bytes: RawSpan, to shard: Int) { shards[shard].append(contentsOf: bytes) }
+    init(count: Int) { shards = Array(repeating: [], count: count) }
+
+    func append(_ bytes: RawSpan, to shard: Int) { shards[shard].append(contentsOf: bytes) }
 }
 
 /// Captures that were split.
@@ -21,10 +23,11 @@ struct ShardedCaptures {
         interfaceLimit: Int = 1 << 16
     ) {
         var merge = CaptureMerge(files.map { PieceSource($0, sizes: sizes) }, chunk: 4096)
+        let output = MemoryShards(count: count)
         var packets = MergedPackets(
             to: CaptureSharder(
                 count, of: files.indices.map { "\($0)" }, application: "tests", waitingLimit: waitingLimit,
-                interfaceLimit: interfaceLimit, to: MemoryShards(shards: Array(repeating: [], count: count))))
+                interfaceLimit: interfaceLimit, to: output))
         reading: while true {
             switch merge.step(to: &packets) {
             case .more: continue
@@ -33,7 +36,7 @@ struct ShardedCaptures {
             }
         }
         packets.receiver.finish()
-        shards = packets.receiver.output.shards
+        shards = output.shards
         counts = packets.receiver.counts
     }
 
