@@ -86,7 +86,10 @@ let package = Package(
             ]),
         .target(
             name: "Tables",
-            dependencies: ["CZstd", "Framing", "Streams", "Trace", .product(name: "Crypto", package: "swift-crypto")]),
+            dependencies: [
+                "CZstd", "Framing", "Streams", "Trace", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         .target(name: "TraceDiff", dependencies: ["Expressions", "Framing", "Streams", "Trace", "YAML"]),
         .target(
             name: "Pipeline",

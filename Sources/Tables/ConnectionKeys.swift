@@ -29,7 +29,9 @@ struct ConnectionKeys {
 
     /// The key of a connection.
     static func key(_ time: Timestamp, _ ends: ConnectionTexts, alike: Int) -> String {
-        let digest = Insecure.MD5.hash(data: Array("\(ends.client) \(ends.server) \(alike)".utf8))
-        return "\(time.rfc3339)-\(Hexadecimal.text(Array(digest.prefix(8))))"
+        var name = ends.client + " " + ends.server + " "
+        name += String(alike)
+        let digest = Insecure.MD5.hash(data: Array(name.utf8))
+        return time.rfc3339 + "-" + Hexadecimal.text(Array(digest.prefix(8)))
     }
 }

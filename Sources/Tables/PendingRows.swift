@@ -19,7 +19,8 @@ final class PendingConnection {
     let alike: Int
     /// Whether its rows are wanted.
     let isWanted: Bool
-    var rows = RowBuffer()
+    // Nothing that writes a row comes back to it.
+    @exclusivity(unchecked) var rows = RowBuffer()
     /// The rows before those that are in a store.
     var stored: [Range<Int>] = []
     /// What is known about its TLS, as JSON.

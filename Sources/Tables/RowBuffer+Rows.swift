@@ -11,7 +11,7 @@ extension RowBuffer {
         _ message: String? = nil, data: (inout [UInt8]) -> Void
     ) {
         text(leg?.rawValue)
-        text(from.sender)
+        sender(from)
         self.time(time)
         text(kind)
         text(severity.rawValue)
@@ -51,8 +51,22 @@ extension RowBuffer {
         }
     }
 
-    /// What a frame says: its fields and its body, as JSON.
-    mutating func content(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, bodyLimit: Int) {
+    /// A frame.
+    mutating func frame(
+        _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, on connection: TracedConnection, bodyLimit: Int
+    ) {
+        text(connection.leg?.rawValue)
+        sender(frame.direction)
+        integer(frame.info.index)
+        time(frame.info.time)
+        time(frame.info.started)
+        integer(frame.info.offset)
+        integer(frame.info.length)
+        integer(frame.info.missing == 0 ? nil : frame.info.missing)
+        integer(frame.info.segments)
+        boolean(frame.info.merged)
+        text(kinds.type(of: frame, bytes))
+        boolean(frame.isHeartbeat)
         texts { FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: $1, into: &$0) }
     }
 }
@@ -86,11 +100,26 @@ enum RunText {
 }
 
 extension Finding {
-    private static let packetNumbers = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket"]
+    private static let numbers = [
+        "packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection",
+    ]
 
-    /// Its data, without the numbers of packets: those of one trace mean nothing in a table.
-    var dataWithoutPackets: [Field] {
-        // All their names end alike; most others do not.
-        data.filter { !($0.name.utf8.last == UInt8(ascii: "t") && Self.packetNumbers.contains($0.name)) }
+    /// Writes its data as JSON, without the numbers of packets and connections: those of one trace mean nothing in a table.
+    func writeData(into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for field in data where !Self.isNumber(field.name) {
+            if !isFirst { bytes.append(UInt8(ascii: ",")) }
+            isFirst = false
+            JSONOutput.string(field.name, into: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            JSONOutput.value(field.value, into: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    private static func isNumber(_ name: String) -> Bool {
+        // They all end alike, and few others do.
+        (name.utf8.last == UInt8(ascii: "t") || name.utf8.last == UInt8(ascii: "n")) && numbers.contains(name)
     }
 }

@@ -15,14 +15,24 @@ struct RowBuffer {
     /// How many bytes a row has before its values.
     private static let head = 13
 
-    /// Appends a row; `write` appends its values in the order of the table's columns.
-    mutating func append(_ table: Table, at time: Timestamp, _ write: (inout RowBuffer) -> Void) {
+    /// Begins a row; its values are appended in the order of the table's columns.
+    ///
+    /// - Returns: what `end` takes.
+    mutating func begin(_ table: Table, at time: Timestamp) -> Int {
         let start = bytes.count
-        bytes.append(UInt8(table.rawValue))
-        bytes.append(first: 4, of: 0)
+        bytes.append(first: 5, of: UInt64(table.rawValue))
         bytes.append(first: 8, of: UInt64(bitPattern: Day(of: time).number))
+        return start
+    }
+
+    /// Ends a row.
+    mutating func end(_ start: Int) { patch(UInt64(bytes.count - start - Self.head), at: start + 1) }
+
+    /// Appends a row whose values `write` appends.
+    mutating func append(_ table: Table, at time: Timestamp, _ write: (inout RowBuffer) -> Void) {
+        let start = begin(table, at: time)
         write(&self)
-        patch(UInt64(bytes.count - start - Self.head), at: start + 1)
+        end(start)
     }
 
     /// Removes all rows; the memory is used again.
@@ -34,6 +44,16 @@ struct RowBuffer {
             bytes.append(first: 4, of: UInt64($0.count + 1))
             bytes.append(copying: UnsafeRawBufferPointer($0))
         }
+    }
+
+    mutating func text(_ value: StaticString) {
+        bytes.append(first: 4, of: UInt64(value.utf8CodeUnitCount + 1))
+        value.withUTF8Buffer { bytes.append(copying: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// `client` or `server`, as text.
+    mutating func sender(_ direction: Direction) {
+        if direction == .fromClient { text("client" as StaticString) } else { text("server" as StaticString) }
     }
 
     /// A text that `write` appends.

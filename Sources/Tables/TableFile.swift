@@ -7,6 +7,8 @@ final class TableFile {
     let path: String
     private let columns: [TableColumn.Form]
     private let writer: ParquetWriter
+    /// The number of the connection that the last row is of.
+    private var latest: Int?
     /// How many bytes the rows hold that are not written yet, approximately.
     private(set) var held = 0
 
@@ -27,17 +29,27 @@ final class TableFile {
     var size: Int { writer.written }
 
     /// Takes a row's values, as `RowBuffer` has them.
-    func append(_ values: RawSpan, of connection: [UInt8]) {
-        Self.append(values, of: connection, columns, to: &writer.buffers)
+    ///
+    /// - Parameters:
+    ///   - connection: the connection's key.
+    ///   - number: its number in the trace.
+    func append(_ values: RawSpan, of connection: [UInt8], _ number: Int) {
+        // Most rows are of the same connection as the one before.
+        if number == latest, writer.pendingRows > 0 {
+            writer.buffers[0].appendSame()
+        } else {
+            writer.buffers[0].append(connection.span.bytes)
+            latest = number
+        }
+        Self.append(values, columns, to: &writer.buffers)
         held += values.byteCount + connection.count
         if writer.pendingRows >= Self.mostRows || held >= Self.mostBytes { endGroup() }
     }
 
     private static func append(
-        _ values: RawSpan, of connection: [UInt8], _ columns: [TableColumn.Form], to buffers: inout [ColumnBuffer]
+        _ values: RawSpan, _ columns: [TableColumn.Form], to buffers: inout [ColumnBuffer]
     ) {
         var buffers = buffers.mutableSpan
-        buffers[0].append(connection.span.bytes)
         var (place, at) = (1, 0)
         for column in columns {
             switch column {

@@ -27,10 +27,12 @@ final class TableFiles {
         (self.name, self.application, self.create) = (name, application, create)
     }
 
-    func append(_ table: Table, _ day: Day, isFinal: Bool, _ values: RawSpan, of connection: [UInt8]) {
+    func append(
+        _ table: Table, _ day: Day, isFinal: Bool, _ values: RawSpan, of connection: [UInt8], _ number: Int
+    ) {
         let file = file(Place(table: table, day: day, isFinal: isFinal))
         let before = file.held
-        file.append(values, of: connection)
+        file.append(values, of: connection, number)
         held += file.held - before
         if held > Self.most { relieve() }
     }

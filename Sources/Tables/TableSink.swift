@@ -14,6 +14,7 @@ package final class TableSink: TraceSink {
     private let store: any RowStore
     private let files: TableFiles
     private var keys = ConnectionKeys()
+    private var recent = RecentConnections()
     private var connections: [Int: PendingConnection] = [:]
     /// The connection that had an event last.
     private var last: (number: Int, connection: PendingConnection)?
@@ -97,21 +98,13 @@ package final class TableSink: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
         outcome.frames += 1
-        add(.frames, at: frame.info.time, to: connection.number) { row in
-            row.text(connection.leg?.rawValue)
-            row.text(frame.direction.sender)
-            row.integer(frame.info.index)
-            row.time(frame.info.time)
-            row.time(frame.info.started)
-            row.integer(frame.info.offset)
-            row.integer(frame.info.length)
-            row.integer(frame.info.missing == 0 ? nil : frame.info.missing)
-            row.integer(frame.info.segments)
-            row.boolean(frame.info.merged)
-            row.text(kinds.type(of: frame, bytes))
-            row.boolean(frame.isHeartbeat)
-            row.content(frame, bytes, kinds, bodyLimit: bodyLimit)
-        }
+        // Without a closure, whose context would have a copy of the frame.
+        guard let pending = pending(connection.number), pending.isWanted else { return }
+        let before = takeUp(pending)
+        let row = pending.rows.begin(.frames, at: frame.info.time)
+        pending.rows.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
+        pending.rows.end(row)
+        count(pending, before)
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -143,7 +136,7 @@ package final class TableSink: TraceSink {
         add(.findings, at: finding.time, to: finding.connection) { row in
             row.finding(
                 finding.leg, finding.from, finding.time, finding.kind.rawValue, finding.severity, finding.message
-            ) { JSONOutput.object(finding.dataWithoutPackets, into: &$0) }
+            ) { finding.writeData(into: &$0) }
         }
     }
 
@@ -168,7 +161,7 @@ package final class TableSink: TraceSink {
             row.text(trip.format)
             row.text(trip.request)
             row.text(trip.answer)
-            row.text(trip.from.sender)
+            row.sender(trip.from)
             row.integer(trip.requestIndex)
             row.integer(trip.answerIndex)
             row.time(trip.time)
@@ -177,17 +170,34 @@ package final class TableSink: TraceSink {
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
-        guard let pending = pending(number) else {
-            // Nothing comes after a connection's end, by the contract of sinks.
+        guard let pending = pending(number) else { return addLate(table, at: time, to: number, write) }
+        guard pending.isWanted else { return }
+        let before = takeUp(pending)
+        pending.rows.append(table, at: time, write)
+        count(pending, before)
+    }
+
+    /// Before a row is added: how many bytes there are.
+    private func takeUp(_ pending: PendingConnection) -> Int {
+        if pending.rows.bytes.isEmpty, let spare = spare.popLast() { pending.rows = spare }
+        return pending.rows.bytes.count
+    }
+
+    /// After a row was added.
+    private func count(_ pending: PendingConnection, _ before: Int) {
+        waiting += pending.rows.bytes.count - before
+        if waiting > mostWaiting { relieve() }
+    }
+
+    /// Adds a row to a connection that is over: findings that compare connections may come a little later.
+    private func addLate(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
+        guard let (key, isFinal) = recent[number] else {
             outcome.late += 1
             return
         }
-        guard pending.isWanted else { return }
-        let before = pending.rows.bytes.count
-        if before == 0, let spare = spare.popLast() { pending.rows = spare }
-        pending.rows.append(table, at: time, write)
-        waiting += pending.rows.bytes.count - before
-        if waiting > mostWaiting { relieve() }
+        var rows = RowBuffer()
+        rows.append(table, at: time, write)
+        self.write(rows.bytes, of: key, number, isFinal: isFinal)
     }
 
     /// Moves what waits to the store.
@@ -225,17 +235,18 @@ package final class TableSink: TraceSink {
             pending.rows.append(.connections, at: opening.time) { $0.connection(opening, ends, pending, ending) }
         }
         let key = Array(ConnectionKeys.key(opening.time, ends, alike: pending.alike).utf8)
-        for place in pending.stored { write(store.read(place), of: key, isFinal: fate == .final) }
-        write(pending.rows.bytes, of: key, isFinal: fate == .final)
+        for place in pending.stored { write(store.read(place), of: key, number, isFinal: fate == .final) }
+        write(pending.rows.bytes, of: key, number, isFinal: fate == .final)
+        if !selection.isShard { recent.add(number, key, isFinal: fate == .final, at: opening.time) }
         if spare.count < Self.mostSpare, pending.rows.bytes.capacity <= Self.largestSpare {
             pending.rows.removeAll()
             spare.append(pending.rows)
         }
     }
 
-    private func write(_ rows: [UInt8], of key: [UInt8], isFinal: Bool) {
+    private func write(_ rows: [UInt8], of key: [UInt8], _ number: Int, isFinal: Bool) {
         RowBuffer.forEach(in: rows.span.bytes) { table, day, values in
-            files.append(table, day, isFinal: isFinal, values, of: key)
+            files.append(table, day, isFinal: isFinal, values, of: key, number)
         }
     }
 }

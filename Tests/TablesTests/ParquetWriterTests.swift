@@ -41,7 +41,8 @@ import Trace
                 name: "column \(index)", kind: Self.kinds[index % Self.kinds.count])
         }
         // A column may have no nulls, some, or nothing else.
-        let nulls = columns.map { _ in [0, 0.1, 0.9, 1].randomElement(using: &generator) ?? 0 }
+        let shares: [Double] = [0, 0.1, 0.9, 1]
+        let nulls = columns.map { _ in shares[Int.random(in: 0..<4, using: &generator)] }
         let output = MemoryOutput()
         let writer = ParquetWriter(columns, application: "test", PageCompression(), to: output)
         var rows: [[ParquetReader.Value?]] = []

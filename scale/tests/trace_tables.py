@@ -19,8 +19,8 @@ KEYS = {
 #: How much of a run of unframed bytes, in hex, the tables keep.
 HEX = 8_192
 
-#: Numbers of packets are those of one trace. Removed with one comma beside them.
-NUMBER = '"(packet|lastPacket|requestPacket|oldestPacket|sentPacket)":[0-9]+'
+#: Numbers of packets and connections are those of one trace. Removed with one comma beside them.
+NUMBER = '"(packet|lastPacket|requestPacket|oldestPacket|sentPacket|firstConnection)":[0-9]+'
 NUMBERS = f"{NUMBER},|,?{NUMBER}"
 
 

@@ -65,6 +65,12 @@ struct ColumnBuffer {
         }
     }
 
+    /// The value of the last row again, in a column of names.
+    mutating func appendSame() {
+        begin()
+        indices.append(indices[indices.count - 1])
+    }
+
     private mutating func begin() {
         if nulls > 0 { present?.append(true) }
         count += 1
