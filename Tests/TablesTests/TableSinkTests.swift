@@ -105,7 +105,8 @@ import Trace
     @Test(arguments: captures) func framesAreThoseOfTheTrace(capture: String) throws {
         let decoded = try decode(capture)
         let rows = try decoded.memory.rows(.frames).values.flatMap { $0 }
-        #expect(!rows.isEmpty && rows.count == decoded.outcome.frames)
+        // Of the gaps in heartbeats, only findings are of interest here.
+        #expect(rows.isEmpty == capture.hasPrefix("blame/") && rows.count == decoded.outcome.frames)
         let found = rows.map { row in
             [
                 "sender", "number", "time_ns", "started_ns", "stream_offset", "length", "type", "heartbeat", "fields",

@@ -16,7 +16,7 @@ def write_tables(program: Program, captures: list[Path], output: Path) -> Path:
     with scratch() as folder, database(folder) as connection:
         for table, nothing in (
             ("connections", None),
-            ("findings", "select ''::varchar as connection, ''::varchar as leg, 0::bigint as time_ns, ''::varchar as data"),
+            ("findings", "select '' as connection, '' as leg, '' as sender, 0::bigint as time_ns, '' as kind, '' as data"),
         ):
             files = list((output / table).glob("*/*.parquet"))
             source = f"select * from read_parquet('{output}/{table}/*/*.parquet')" if files else f"{nothing} limit 0"
