@@ -44,7 +44,7 @@ def test_a_killed_worker_changes_nothing(cluster: Cluster, small_day: Path, smal
     """The first worker dies, with its executor, while it decodes."""
     started = tmp_path / "started"
     script = tmp_path / "slow-frametap"
-    script.write_text(f'#!/bin/sh\n[ "$1" = decode ] && touch {started} && sleep 1\nexec {FRAMETAP} "$@"\n')
+    script.write_text(f'#!/bin/sh\n[ "$1" = tables ] && touch {started} && sleep 1\nexec {FRAMETAP} "$@"\n')
     script.chmod(0o755)
     command = [sys.executable, "-m", "frametap_spark.cli", "--master", cluster.address]
     with (tmp_path / "log").open("w+") as log:
