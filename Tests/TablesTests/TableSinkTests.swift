@@ -205,6 +205,24 @@ import Trace
         }
     }
 
+    @Test func whatIsStillOpenIsNeverFinal() {
+        let (early, late) = (Timestamp(nanoseconds: 1), Timestamp(nanoseconds: 9))
+        func fate(_ reasons: [(CloseReason, Timestamp)], _ final: Timestamp?, written: Timestamp? = nil)
+            -> TableSelection.Fate
+        {
+            var selection = TableSelection()
+            (selection.finalBefore, selection.writtenBefore) = (final, written)
+            return selection.fate(of: reasons.map { Closing(reason: $0, by: nil, time: $1) })
+        }
+        #expect(fate([(.fin, early)], late) == .final && fate([(.fin, late)], late) == .live)
+        #expect(fate([(.endOfInput, early)], late) == .live && fate([(.evicted, early)], late) == .live)
+        #expect(fate([(.fin, early), (.endOfInput, early)], late) == .live)
+        #expect(fate([(.endOfInput, late)], nil) == .final)
+        #expect(fate([(.fin, early)], late, written: late) == .leftOut)
+        #expect(fate([(.fin, early), (.reset, late)], late, written: late) == .live)
+        #expect(fate([(.endOfInput, early)], late, written: late) == .live)
+    }
+
     @Test func namedConnectionsAreLeftOut() throws {
         let capture = "im-json/chat.pcap"
         let opened = try decode(capture).events("opened")
@@ -248,6 +266,38 @@ import Trace
             let isOther = column.name.hasPrefix("server_") && section.contains("`server_…`")
             #expect(section.contains("`\(column.name)`") || isOther, "\(column.name)")
         }
+    }
+
+    /// Both legs of a connection have the format that one of them is known by.
+    @Test func timesAreRoundedDownAndFormatsShared() throws {
+        let output = MemoryOutput()
+        let file = TableFile(.connections, path: "f", application: "test", PageCompression(), to: output)
+        let opening = Opening(
+            number: 1, time: Timestamp(nanoseconds: -1), client: Endpoint(IPAddress(v4: 1), 1),
+            server: Endpoint(IPAddress(v4: 2), 2))
+        let pending = PendingConnection(TracedConnection(opening), alike: 1, isWanted: true)
+        let counts = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
+        let closing = Closing(reason: .fin, by: .fromServer, time: Timestamp(nanoseconds: 1_999))
+        pending.endings = [
+            PendingConnection.LegEnding(leg: .in, closing: closing, counts: counts),
+            PendingConnection.LegEnding(leg: .out, closing: closing, counts: counts, format: ("chat", "content")),
+        ]
+        for ending in pending.endings {
+            pending.rows.append(.connections, at: opening.time) {
+                $0.connection(opening, ConnectionTexts(opening), pending, ending)
+            }
+        }
+        RowBuffer.forEach(in: pending.rows.bytes.span.bytes) { _, day, values in
+            #expect(day.text == "1969-12-31")
+            file.append(values, of: Array("key".utf8), 1)
+        }
+        file.finish()
+        let reader = try ParquetReader(output.bytes)
+        let rows = reader.rows.map { Dictionary(uniqueKeysWithValues: zip(reader.names, $0)) }
+        #expect(rows.map { $0["opened"] } == [.integer(-1), .integer(-1)])
+        #expect(rows.map { $0["closed"] } == [.integer(1), .integer(1)])
+        #expect(rows.map { $0["format"] } == [.text("chat"), .text("chat")])
+        #expect(rows.map { $0["leg"] } == [.text("in"), .text("out")])
     }
 
     @Test func groupsOfRowsAreBounded() throws {

@@ -37,7 +37,7 @@ struct ShardCommand: ParsableCommand {
     @Flag(
         name: .customLong("no-origins"),
         help:
-            "Do not add a comment to each packet that says which packet of which file it was: shards are a third smaller."
+            "Do not add a comment to each packet that says which packet of which file it was. It takes a third of the shards if packets are small."
     )
     var leavesOutOrigins = false
 
