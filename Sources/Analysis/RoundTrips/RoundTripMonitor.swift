@@ -188,7 +188,8 @@ package final class RoundTripMonitor: Analysis {
             RoundTrip(
                 connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
                 request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
-                requested: request.time, time: answer.time - request.time, requestIndex: request.index, answerIndex: answer.index))
+                requested: request.time, time: answer.time - request.time, requestIndex: request.index,
+                answerIndex: answer.index))
     }
 
     private func expectDeadline(of paired: PairedConnection) {
