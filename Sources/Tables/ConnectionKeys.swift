@@ -15,13 +15,21 @@ struct ConnectionKeys {
 
     /// How many connections began alike, of the latest ones.
     private var alike: [Beginning: Int] = [:]
-    /// More are not remembered: that the same ends connect twice in a nanosecond is rare, and then at once.
-    private static let most = 4_096
+    /// When they are looked through.
+    private var limit = ConnectionKeys.many
+    /// When there are more, only those are remembered that began in the same nanosecond as the latest one.
+    private static let many = 4_096
+    /// More are not remembered: there is no telling of times here.
+    private static let most = 1 << 20
 
     /// How many connections began like the next one, with itself.
     mutating func count(_ opening: Opening) -> Int {
         let beginning = Beginning(time: opening.time, client: opening.client, server: opening.server)
-        if alike.count >= Self.most { alike.removeAll(keepingCapacity: true) }
+        if alike.count >= limit {
+            alike = alike.filter { $0.key.time == opening.time }
+            if alike.count >= Self.most { alike = [:] }
+            limit = max(Self.many, 2 * alike.count)
+        }
         let number = alike[beginning, default: 0] + 1
         alike[beginning] = number
         return number

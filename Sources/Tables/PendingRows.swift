@@ -23,6 +23,8 @@ final class PendingConnection {
     @exclusivity(unchecked) var rows = RowBuffer()
     /// The rows before those that are in a store.
     var stored: [Range<Int>] = []
+    /// How many of the rows are frames.
+    var frames = 0
     /// What is known about its TLS, as JSON.
     var tls: String?
     var endings: [LegEnding] = []

@@ -133,7 +133,9 @@ struct Day: Hashable, Sendable, Comparable {
 
     /// `2026-11-21`.
     var text: String {
-        String(Timestamp(nanoseconds: number * Self.length).rfc3339.prefix(10))
+        // The first day that there is began before the first time that there is.
+        let (start, isTooEarly) = number.multipliedReportingOverflow(by: Self.length)
+        return String(Timestamp(nanoseconds: isTooEarly ? .min : start).rfc3339.prefix(10))
     }
 
     static func < (left: Day, right: Day) -> Bool { left.number < right.number }

@@ -15,6 +15,8 @@ final class TableFile {
     /// How many rows, and how many bytes, a group of rows has at most, approximately: whoever reads a file holds a group.
     private static let mostRows = 20_480
     private static let mostBytes = 2 << 20
+    /// What the buffers of the columns take, however few rows there are.
+    private static let leastHeld = 8 << 10
 
     init(
         _ table: Table, path: String, application: String, _ compression: PageCompression, to output: any ByteOutput
@@ -42,6 +44,7 @@ final class TableFile {
             latest = number
         }
         Self.append(values, columns, to: &writer.buffers)
+        if held == 0 { held = Self.leastHeld }
         held += values.byteCount + connection.count
         if writer.pendingRows >= Self.mostRows || held >= Self.mostBytes { endGroup() }
     }
@@ -99,6 +102,9 @@ final class TableFile {
         writer.endGroup()
         held = 0
     }
+
+    /// Gives back the memory of groups that were written.
+    func release() { writer.release() }
 
     /// Writes the rest.
     func finish() { writer.finish() }

@@ -17,7 +17,7 @@ final class TableFiles {
     /// The file of each table that had a row last.
     private var latest: [(place: Place, file: TableFile)?] = Table.allCases.map { _ in nil }
     /// How many bytes all files hold.
-    private var held = 0
+    private(set) var held = 0
 
     /// How many bytes they may hold together: captures of many days have many files.
     private static let most = 24 << 20
@@ -40,6 +40,8 @@ final class TableFiles {
     private func file(_ place: Place) -> TableFile {
         if let latest = latest[place.table.rawValue], latest.place == place { return latest.file }
         let file = files[place] ?? made(place)
+        // There may be a file for each of many days: one keeps memory only while it has rows.
+        latest[place.table.rawValue]?.file.release()
         latest[place.table.rawValue] = (place, file)
         return file
     }
@@ -51,11 +53,14 @@ final class TableFiles {
         return file
     }
 
-    /// Writes what the file holds that holds the most.
+    /// Writes what those files hold that hold the most.
     private func relieve() {
-        guard let largest = files.values.max(by: { $0.held < $1.held }) else { return }
-        held -= largest.held
-        largest.endGroup()
+        for file in files.values.filter({ $0.held > 0 }).sorted(by: { $0.held > $1.held }) {
+            if held <= Self.most / 2 { return }
+            held -= file.held
+            file.endGroup()
+            file.release()
+        }
     }
 
     /// Writes the rest; returns the files, by path.

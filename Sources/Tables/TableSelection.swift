@@ -65,7 +65,7 @@ package struct TableOutcome: Sendable {
     package var files: [File] = []
     /// How many connections are in the tables.
     package var connections = 0
-    /// How many frames there were.
+    /// How many frames are in them.
     package var frames = 0
     /// The formats of connections, and whether each declares heartbeats.
     package var formats: [String: Bool] = [:]

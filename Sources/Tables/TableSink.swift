@@ -97,13 +97,13 @@ package final class TableSink: TraceSink {
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
-        outcome.frames += 1
         // Without a closure, whose context would have a copy of the frame.
         guard let pending = pending(connection.number), pending.isWanted else { return }
         let before = takeUp(pending)
         let row = pending.rows.begin(.frames, at: frame.info.time)
         pending.rows.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
         pending.rows.end(row)
+        pending.frames += 1
         count(pending, before)
     }
 
@@ -177,15 +177,16 @@ package final class TableSink: TraceSink {
         count(pending, before)
     }
 
-    /// Before a row is added: how many bytes there are.
+    /// Before a row is added: how much memory the connection's rows take.
     private func takeUp(_ pending: PendingConnection) -> Int {
-        if pending.rows.bytes.isEmpty, let spare = spare.popLast() { pending.rows = spare }
-        return pending.rows.bytes.count
+        let before = pending.rows.bytes.capacity
+        if before == 0, let spare = spare.popLast() { pending.rows = spare }
+        return before
     }
 
     /// After a row was added.
     private func count(_ pending: PendingConnection, _ before: Int) {
-        waiting += pending.rows.bytes.count - before
+        waiting += pending.rows.bytes.capacity - before
         if waiting > mostWaiting { relieve() }
     }
 
@@ -223,13 +224,14 @@ package final class TableSink: TraceSink {
     private func settle(_ number: Int, _ pending: PendingConnection) {
         connections[number] = nil
         last = nil
-        waiting -= pending.rows.bytes.count
+        waiting -= pending.rows.bytes.capacity
         guard pending.isWanted else { return }
         let fate = selection.fate(of: pending.endings.map(\.closing))
         guard fate != .leftOut else { return }
         let opening = pending.connection.opening
         let ends = ConnectionTexts(opening)
         outcome.connections += 1
+        outcome.frames += pending.frames
         if fate == .live { outcome.live.append(TableOutcome.Live(ends: ends.pair, opened: opening.time)) }
         for ending in pending.endings {
             pending.rows.append(.connections, at: opening.time) { $0.connection(opening, ends, pending, ending) }

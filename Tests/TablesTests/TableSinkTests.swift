@@ -245,12 +245,21 @@ import Trace
             server: Endpoint(IPAddress(v4: 0x0a00_0002), 80))
         #expect(ConnectionTexts(opening) == ends)
         #expect((1...3).map { _ in keys.count(opening) } == [1, 2, 3])
+        // Others of the same time do not make it forget, and those of another time do.
+        for port in 2_000..<12_000 {
+            let other = Opening(
+                number: 1, time: time, client: Endpoint(IPAddress(v4: 1), UInt16(port)), server: opening.server)
+            #expect(keys.count(other) == 1)
+        }
+        #expect(keys.count(opening) == 4)
         opening.time = time + Interval(nanoseconds: 1)
         #expect(keys.count(opening) == 1)
     }
 
     @Test func daysAreThoseOfUTC() {
         #expect(Day(of: Timestamp(nanoseconds: -1)).text == "1969-12-31")
+        #expect(Day(of: Timestamp(nanoseconds: .min)).text == "1677-09-21")
+        #expect(Day(of: Timestamp(nanoseconds: .max)).text == "2262-04-11")
         #expect(Day(of: Timestamp(nanoseconds: 0)).text == "1970-01-01")
         #expect(Day(of: Timestamp(seconds: 1_795_305_599, nanoseconds: 999_999_999)).text == "2026-11-21")
         #expect(Day(of: Timestamp(seconds: 1_795_305_600, nanoseconds: 0)).text == "2026-11-22")
@@ -298,6 +307,27 @@ import Trace
         #expect(rows.map { $0["closed"] } == [.integer(1), .integer(1)])
         #expect(rows.map { $0["format"] } == [.text("chat"), .text("chat")])
         #expect(rows.map { $0["leg"] } == [.text("in"), .text("out")])
+    }
+
+    /// Of many days, no file keeps its rows for long, and none is lost.
+    @Test func rowsOfManyDaysAreWritten() throws {
+        let memory = Memory()
+        let files = TableFiles(FileName("t", isSplit: false), application: "test", create: memory.create)
+        let text = String(repeating: "x", count: 30_000)
+        for round in 0..<4 {
+            for day in 0..<300 {
+                var rows = RowBuffer()
+                rows.append(.findings, at: Timestamp(seconds: Int64(day) * 86_400, nanoseconds: 0)) {
+                    $0.finding(nil, .fromClient, Timestamp(nanoseconds: Int64(round)), "kind") { $0 += text.utf8 }
+                }
+                RowBuffer.forEach(in: rows.bytes.span.bytes) { table, day, values in
+                    files.append(table, day, isFinal: true, values, of: Array("key".utf8), 1)
+                }
+                #expect(files.held <= 24 << 20)
+            }
+        }
+        #expect(files.finish().map(\.rows) == Array(repeating: 4, count: 300))
+        for output in memory.files.values.prefix(20) { #expect(try ParquetReader(output.bytes).rows.count == 4) }
     }
 
     @Test func groupsOfRowsAreBounded() throws {

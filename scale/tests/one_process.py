@@ -12,7 +12,7 @@ from frametap_spark.tasks import scratch
 
 def write_tables(program: Program, captures: list[Path], output: Path) -> Path:
     """Writes the tables of all captures; what cannot be read is left out, as always."""
-    written = program.tables([str(path) for path in captures], [], Selection(), "all", output)
+    written = program.tables([str(path) for path in captures], [], Selection(), "all", output, tolerant=True)
     with scratch() as folder, database(folder) as connection:
         for table, nothing in (
             ("connections", None),

@@ -18,9 +18,6 @@ struct ColumnBuffer {
 
     init(_ kind: ParquetColumn.Kind) { self.kind = kind }
 
-    /// Approximately how many bytes it holds.
-    var size: Int { plain.count + dictionary.page.count + 4 * indices.count }
-
     /// Removes all rows; their memory is used again.
     mutating func removeAll() {
         (count, nulls, present) = (0, 0, nil)

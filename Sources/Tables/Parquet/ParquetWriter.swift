@@ -45,9 +45,13 @@ final class ParquetWriter {
         put(ParquetCode.magic)
     }
 
-    /// How many rows the group at hand has, and how many bytes it holds.
+    /// How many rows the group at hand has.
     var pendingRows: Int { buffers.first?.count ?? 0 }
-    var pendingSize: Int { buffers.reduce(0) { $0 + $1.size } }
+
+    /// Gives back the memory of groups that were written.
+    func release() {
+        if pendingRows == 0 { buffers = columns.map { ColumnBuffer($0.kind) } }
+    }
 
     private func put(_ bytes: [UInt8]) {
         output.write(bytes)

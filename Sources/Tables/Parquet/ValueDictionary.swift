@@ -7,13 +7,11 @@ struct ValueDictionary {
     /// Where in it each value begins.
     private var places: [Int] = []
     /// Indices by their value's hash, open addressing; -1 is free.
-    private var slots: [Int32]
+    private var slots: [Int32] = []
     /// The index found last: rows of a connection follow one another.
     private var last: Int?
 
     private static let fewest = 64
-
-    init() { slots = Array(repeating: -1, count: Self.fewest) }
 
     /// Removes all values; their memory is used again.
     mutating func removeAll() {
@@ -29,6 +27,7 @@ struct ValueDictionary {
     /// The index of a value, which is added if it is new.
     mutating func index(of value: RawSpan) -> Int {
         if let last, self.value(last, is: value) { return last }
+        if slots.isEmpty { slots = Array(repeating: -1, count: Self.fewest) }
         var slot = Self.hash(value) & (slots.count - 1)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
@@ -64,10 +63,10 @@ struct ValueDictionary {
         }
     }
 
-    /// FNV-1a.
+    /// Keyed: values are the network's, and must not be chosen so that they meet.
     private static func hash(_ value: RawSpan) -> Int {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for at in 0..<value.byteCount { hash = (hash ^ UInt64(value[byte: at])) &* 0x100_0000_01b3 }
-        return Int(truncatingIfNeeded: hash >> 16)
+        var hasher = Hasher()
+        value.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return hasher.finalize()
     }
 }

@@ -82,7 +82,8 @@ final class ShardFiles: ShardOutput {
         swap(&bytes, &files[shard].buffer)
         held -= bytes.count
         defer {
-            if keepsMemory {
+            // A block of secrets or names may be larger than all else.
+            if keepsMemory, bytes.capacity <= 2 * mostHeldByOne {
                 bytes.removeAll(keepingCapacity: true)
                 swap(&bytes, &files[shard].buffer)
             }

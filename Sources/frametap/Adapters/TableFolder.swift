@@ -13,7 +13,10 @@ final class TableFolder {
     /// Called when that is known.
     var whenFailed: () -> Void = {}
 
-    private static let unfinished = ".partial"
+    /// What files are called until then: another process that writes here has other names.
+    private static let unfinished = ".\(getpid()).partial"
+    /// There are eight for each day: packets of many years have wrong times.
+    private static let most = 16_384
 
     /// Creates the folder if it does not exist.
     ///
@@ -24,16 +27,26 @@ final class TableFolder {
         for table in Table.allCases {
             for day in Folder.names(in: "\(folder)/\(table.name)") ?? [] {
                 for name in name.all.map({ "\(folder)/\(table.name)/\(day)/\($0)" }) where FileStatus(of: name) != nil {
-                    throw CommandError("\(name) exists; expected a folder without tables of that --name")
+                    throw Self.taken(name)
                 }
             }
         }
     }
 
-    /// Creates a file.
+    private static func taken(_ path: String) -> CommandError {
+        CommandError("\(path) exists; expected a folder without tables of that --name")
+    }
+
+    /// Creates a file. After a failure, what is written to it is discarded.
     func create(_ path: String) -> any ByteOutput {
+        guard failure == nil else { return DiscardedOutput() }
         let path = "\(folder)/\(path)"
         do {
+            if created.count >= Self.most {
+                throw CommandError(
+                    "\(path) would be one of more than \(Self.most) files: the packets are of too many days; expected times that are right"
+                )
+            }
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             for count in [parts.count - 2, parts.count - 1] {
                 try Self.makeFolder(parts[..<count].joined(separator: "/"))
@@ -43,7 +56,7 @@ final class TableFolder {
             return output
         } catch {
             fail("\(error)")
-            return MemoryOutput()
+            return DiscardedOutput()
         }
     }
 
@@ -52,12 +65,21 @@ final class TableFolder {
         try RowFile(in: folder) { [unowned self] in fail($0) }
     }
 
-    /// Gives the files their names.
+    /// Gives the files their names, or deletes all of them if one cannot have it.
     func finish() {
-        for path in created where failure == nil && rename(path + Self.unfinished, path) != 0 {
-            fail("cannot write \(path): \(systemError())")
+        var named: [String] = []
+        for path in created where failure == nil {
+            if FileStatus(of: path) != nil {
+                fail("\(Self.taken(path))")
+            } else if rename(path + Self.unfinished, path) != 0 {
+                fail("cannot write \(path): \(systemError())")
+            } else {
+                named.append(path)
+            }
         }
-        if failure != nil { for path in created { unlink(path + Self.unfinished) } }
+        guard failure != nil else { return }
+        for path in created { unlink(path + Self.unfinished) }
+        for path in named { unlink(path) }
     }
 
     private func fail(_ message: String) {
@@ -73,90 +95,7 @@ final class TableFolder {
     }
 }
 
-/// A file that is open only while it is written to: there may be hundreds.
-final class AppendedFile: ByteOutput {
-    private let path: String
-    private let whenFailed: (String) -> Void
-    private var isBroken = false
-
-    /// Creates the file, or empties it.
-    init(creating path: String, whenFailed: @escaping (String) -> Void) throws(CommandError) {
-        (self.path, self.whenFailed) = (path, whenFailed)
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandError("cannot write \(path): \(systemError())") }
-        close(descriptor)
-    }
-
-    func write(_ bytes: [UInt8]) {
-        guard !isBroken else { return }
-        let descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC)
-        guard descriptor >= 0 else { return fail() }
-        defer { close(descriptor) }
-        if !writeAll(bytes, to: descriptor) { fail() }
-    }
-
-    private func fail() {
-        isBroken = true
-        whenFailed("cannot write \(path): \(systemError())")
-    }
-}
-
-/// Rows that wait, in a file without a name: it is gone with the process.
-final class RowFile: RowStore {
-    private let descriptor: Int32
-    private let path: String
-    private let whenFailed: (String) -> Void
-    private var size = 0
-
-    init(in folder: String, whenFailed: @escaping (String) -> Void) throws(CommandError) {
-        (path, self.whenFailed) = ("\(folder)/rows-\(getpid()).partial", whenFailed)
-        descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandError("cannot write \(path): \(systemError())") }
-        unlink(path)
-    }
-
-    deinit { close(descriptor) }
-
-    func append(_ bytes: [UInt8]) -> Range<Int> {
-        let place = size..<size + bytes.count
-        if !writeAll(bytes, to: descriptor) { whenFailed("cannot write \(path): \(systemError())") }
-        size = place.upperBound
-        return place
-    }
-
-    func read(_ place: Range<Int>) -> [UInt8] {
-        var isComplete = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: place.count) { room, count in
-            while count < place.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[count...])
-                let read = pread(descriptor, rest.baseAddress, rest.count, off_t(place.lowerBound + count))
-                if read < 0, errno == EINTR { continue }
-                guard read > 0 else {
-                    isComplete = false
-                    return
-                }
-                count += read
-            }
-        }
-        guard isComplete else {
-            whenFailed("cannot read \(path): \(systemError())")
-            return []
-        }
-        return bytes
-    }
-}
-
-/// Writes all bytes; returns whether that was possible.
-private func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    bytes.withUnsafeBytes { bytes in
-        var written = 0
-        while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            let count = Platform.write(descriptor, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            written += count
-        }
-        return true
-    }
+/// An output for what nobody will read.
+private final class DiscardedOutput: ByteOutput {
+    func write(_ bytes: [UInt8]) {}
 }

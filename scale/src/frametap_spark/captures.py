@@ -29,7 +29,9 @@ def end_of(piece: Path) -> int | None:
         if end is None:
             return None
         high, low = struct.unpack("<II", end)
-        return (high << 32 | low) * 10**9 // _units_of(file, struct.unpack_from("<I", content)[0])
+        # Before 1970, the number is negative.
+        units = (high << 32 | low) - (1 << 64 if high >= 1 << 31 else 0)
+        return units * 10**9 // _units_of(file, struct.unpack_from("<I", content)[0])
 
 
 def _units_of(file: BinaryIO, interface: int) -> int:

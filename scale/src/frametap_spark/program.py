@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,19 +58,17 @@ class Written:
     #: Formats of connections that declare heartbeats.
     heartbeats: list[str] = field(default_factory=list)
     #: The ends of connections that are not final, and when the first of them opened.
-    live: list[str] = field(default_factory=list)
+    live: set[str] = field(default_factory=set)
     since: int | None = None
-    #: Whether all captures could be read to their ends.
-    complete: bool = True
 
     @classmethod
-    def read(cls, lines: str, complete: bool) -> Written:
+    def read(cls, lines: Iterable[bytes]) -> Written:
         """Of the lines of JSON that `frametap tables` prints."""
-        written = cls(complete=complete)
-        for line in json_lines(lines):
+        written = cls()
+        for line in map(json.loads, lines):
             if "live" in line:
                 opened = times.nanoseconds(line["opened"])
-                written.live.append(line["live"])
+                written.live.add(line["live"])
                 written.since = opened if written.since is None else min(opened, written.since)
             elif line.get("heartbeat"):
                 written.heartbeats.append(line["format"])
@@ -114,26 +112,31 @@ class Program:
             raise OSError(f"frametap shard ended with {result.returncode}: {' '.join(unwritten or lines)}")
         return list(_problems(lines, files)) if result.returncode else []
 
-    def tables(self, files: list[str], only: list[str], selection: Selection, name: str, folder: Path) -> Written:
+    def tables(self, files: list[str], only: list[str], selection: Selection, name: str, folder: Path, tolerant: bool = False) -> Written:
         """Writes the tables of these captures to folder/TABLE/day=DAY/NAME-final.parquet, and to NAME-live.parquet what a later run
-        replaces; of the named connections alone, if there are any."""
-        with tempfile.NamedTemporaryFile("w", suffix=".txt") as without:
+        replaces; of the named connections alone, if there are any. If `tolerant`, captures may be damaged."""
+        with (
+            tempfile.NamedTemporaryFile("w", suffix=".txt") as without,
+            tempfile.TemporaryFile() as printed,
+            tempfile.TemporaryFile("w+", errors="replace") as errors,
+        ):
             without.writelines(f"{pair}\n" for pair in selection.without)
             without.flush()
-            result = subprocess.run(
+            status = subprocess.run(
                 [
                     *(self.path(), "tables", "--no-index", "--shard", *FIXED, *self._resolved()),
                     *("--output", str(folder), *selection.options(name, without.name)),
                     *(part for pair in only for part in ("--connection-of", pair)),
                     *("--", *files),
                 ],
-                capture_output=True,
-                text=True,
-                errors="replace",
-            )
-        if result.returncode not in (0, 2) or (result.returncode == 2 and not result.stdout):
-            raise OSError(f"frametap tables ended with {result.returncode}: {result.stderr[:4_000].strip()}")
-        return Written.read(result.stdout, result.returncode == 0)
+                stdout=printed,
+                stderr=errors,
+            ).returncode
+            if status and not (tolerant and status == 2 and printed.tell()):
+                errors.seek(0)
+                raise OSError(f"frametap tables ended with {status}: {errors.read(4_000).strip()}")
+            printed.seek(0)
+            return Written.read(printed)
 
     def _resolved(self) -> list[str]:
         return [_resolve(option) for option in self.options]
@@ -169,8 +172,3 @@ def connection_names(pairs: list[str]) -> Iterator[list[str]]:
     """As many names as fit into a command line, at a time."""
     for first in range(0, len(pairs), NAMED):
         yield pairs[first : first + NAMED]
-
-
-def json_lines(text: str) -> list[dict]:
-    """The objects of an NDJSON file."""
-    return [json.loads(line) for line in text.splitlines()]

@@ -65,7 +65,7 @@ class Decoded:
     #: Formats that have heartbeats.
     heartbeats: list[str] = field(default_factory=list)
     #: The ends of live connections, and when the first of them opened.
-    live: list[str] = field(default_factory=list)
+    live: set[str] = field(default_factory=set)
     since: int | None = None
     connections: int = 0
     frames: int = 0
@@ -73,7 +73,8 @@ class Decoded:
     def add(self, written: Written) -> None:
         """Adds what frametap wrote."""
         self.heartbeats += written.heartbeats
-        self.live += written.live
+        # A client may have used a port twice.
+        self.live |= written.live
         self.since = min((time for time in (self.since, written.since) if time is not None), default=None)
         self.connections += written.connections
         self.frames += written.frames
@@ -114,7 +115,7 @@ def decode(job: Job, work: ShardWork, shard: int) -> Decoded:
         (result / "tables").mkdir(parents=True)
         decoded = Decoded("")
         since = live.get("since") or 0
-        pairs: list[str] = live.get("pairs", [])
+        pairs = sorted(set(live.get("pairs", [])))
         old = [group for group in work.old if group.end is None or group.end >= since] if pairs else []
         if work.end is not None:
             write_end(folder / "end.pcapng", work.end)
@@ -128,7 +129,7 @@ def decode(job: Job, work: ShardWork, shard: int) -> Decoded:
                 files = [*files, str(folder / "end.pcapng")]
             name = f"run-{job.run:05}-shard-{shard:05}-{part}"
             decoded.add(job.program.tables(files, names, selection, name, result / "tables"))
-        (result / "live.json").write_text(json.dumps({"since": decoded.since, "pairs": decoded.live}))
+        (result / "live.json").write_text(json.dumps({"since": decoded.since, "pairs": sorted(decoded.live)}))
         decoded.files = sorted(str(path.relative_to(result)) for path in result.rglob("*.parquet"))
         decoded.place = job.transfer.store(result, job.table_area)
         return decoded

@@ -6,10 +6,13 @@ from datetime import datetime, timezone
 
 SECOND = 10**9
 
+#: What frametap's times can be: 64 bits.
+FIRST, LAST = -(2**63), 2**63 - 1
+
 
 def text(nanoseconds: int) -> str:
     """`2026-11-21T08:00:00.000012345Z`"""
-    seconds, rest = divmod(nanoseconds, SECOND)
+    seconds, rest = divmod(max(FIRST, min(LAST, nanoseconds)), SECOND)
     return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{rest:09}Z"
 
 
