@@ -52,6 +52,10 @@ final class EarlyReset: ChannelOutboundHandler, RemovableChannelHandler {
         promise.futureResult.assumeIsolated().whenComplete { result in
             // What is relayed need not pass through here.
             if case .success = result {
+                // The reset may have come since, and then the socket no longer knows its peer.
+                if context.channel.remoteAddress == nil {
+                    try? context.pipeline.syncOperations.addHandler(ResetPeer(address))
+                }
                 context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
             }
             guard let descriptor else { return }
