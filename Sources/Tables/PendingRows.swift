@@ -51,7 +51,7 @@ struct ConnectionTexts: Hashable {
 
     init(_ opening: Opening) { (client, server) = (opening.client.description, opening.server.description) }
 
-    /// Both, whoever is the client: what `--connection-of` takes.
+    /// Both ends in the order of their text, whichever of them is the client: what `--connection-of` takes.
     var pair: String { client < server ? "\(client)-\(server)" : "\(server)-\(client)" }
 
     /// An end's address, without its port.

@@ -12,7 +12,7 @@ final class TableFile {
     /// How many bytes the rows hold that are not written yet, approximately.
     private(set) var held = 0
 
-    /// How many rows, and how many bytes, a group of rows has at most, approximately: whoever reads a file holds a group.
+    /// Approximately how many rows and bytes a group of rows has at most: readers hold a whole group.
     private static let mostRows = 20_480
     private static let mostBytes = 2 << 20
     /// What the buffers of the columns take, however few rows there are.

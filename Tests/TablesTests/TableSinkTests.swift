@@ -223,6 +223,22 @@ import Trace
         #expect(fate([(.endOfInput, early)], late, written: late) == .live)
     }
 
+    /// A client that reconnects again and again is found when the last of its connections may be over already.
+    @Test func findingsAfterAConnectionsEndAreKept() throws {
+        let decoded = try decode("blame/storm.pcap")
+        let findings = try decoded.memory.rows(.findings).values.flatMap { $0 }
+        let storms = findings.filter { $0["kind"] == .text("reconnect-storm") }
+        let expected = decoded.events("finding").count { $0["kind"]?.string == "reconnect-storm" }
+        #expect(storms.count == expected && expected > 0)
+        let keys = Set(try decoded.memory.rows(.connections).values.flatMap { $0 }.map { text($0["connection"]) })
+        #expect(storms.allSatisfy { keys.contains(text($0["connection"])) && !text($0["data"]).contains("first") })
+        var selection = TableSelection()
+        selection.isShard = true
+        let shard = try decode("blame/storm.pcap", selection).memory.rows(.findings).values.flatMap { $0 }
+        #expect(!shard.contains { $0["kind"] == .text("reconnect-storm") })
+        #expect(shard.count == findings.count - storms.count)
+    }
+
     @Test func namedConnectionsAreLeftOut() throws {
         let capture = "im-json/chat.pcap"
         let opened = try decode(capture).events("opened")

@@ -34,7 +34,7 @@ final class ParquetWriter {
     /// How many rows were written.
     private(set) var rows = 0
 
-    /// The columns of the group at hand; whoever appends a row appends to each.
+    /// The columns of the current group. To append a row, append a value or null to each of them.
     @exclusivity(unchecked) var buffers: [ColumnBuffer]
 
     /// - Parameters:
