@@ -77,6 +77,8 @@ import Trace
     @Test func secretsDoNotCollectInAFullQueue() {
         let queue = RecordingQueue(limit: 20_000)
         let open = queue.open(client: client, server: server)
+        // One that has lost nothing.
+        let quiet = queue.open(client: client, server: server)
         for _ in 0..<40 { queue.receive(ByteBuffer(repeating: 0, count: 2_000), on: open, from: .fromClient) }
         let secret = Array("CLIENT_RANDOM 00 11\n".utf8)
         queue.learn(secret, of: open)
@@ -86,10 +88,11 @@ import Trace
             queue.finish(.reset, on: other, from: .fromClient)
         }
         queue.learn(secret, of: open)
+        queue.learn(secret, of: quiet)
         var batch = RecordingQueue.Batch()
         queue.take(until: nil, into: &batch)
         let learned = batch.events.compactMap { if case .learned(let lines, _) = $0 { lines } else { nil } }
-        #expect(learned == [secret + secret])
+        #expect(learned == [secret + secret, secret])
         #expect(queue.losses.unrecorded == 1_000)
     }
 

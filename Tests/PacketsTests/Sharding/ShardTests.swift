@@ -159,6 +159,9 @@ import Testing
         let again = ShardedCaptures(once.shards, into: 5)
         let origins = { (sharded: ShardedCaptures) in Set(sharded.packets().joined().compactMap(\.origin)) }
         #expect(origins(once) == origins(again))
+        // They say it once.
+        let comments = again.packets().joined().map { $0.comments.filter { PacketOrigin(comment: $0) != nil } }
+        #expect(comments.allSatisfy { $0.count == 1 })
         #expect(once.packets().joined().map(\.bytes).count == again.packets().joined().map(\.bytes).count)
         #expect(ShardedCaptures(files, into: 5).packets().map(\.count) == again.packets().map(\.count))
     }
