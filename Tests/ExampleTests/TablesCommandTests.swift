@@ -61,7 +61,7 @@ import Testing
     @Test func whatCannotBeWrittenIsReported() throws {
         let path = "\(folder.path)/file"
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
-        FileManager.default.createFile(atPath: path, contents: Data())
+        #expect(FileManager.default.createFile(atPath: path, contents: Data()))
         let result = try Program.run("frametap", ["tables", example.capturePath, "--output", path])
         #expect(result.status == 2 && result.errors.contains("cannot "))
         #expect(result.errors.contains(path))

@@ -23,7 +23,7 @@ import Testing
         let server = server
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for _ in 0..<500 {
-                _ = queue.reserve { number in
+                queue.reserve { number in
                     queue.open(number, client: Endpoint(IPAddress(v4: 0x0a00_0002), UInt16(number)), server: server)
                 }
             }

@@ -258,7 +258,7 @@ import Trace
         append(2)
         capture.finish(at: start)
         #expect(counts()[Skipped.droppedByInterface.rawValue] == lost, "seed \(seed): \(counts())")
-        var reader = CaptureReader(CaptureBytes(try files.bytes("a-0002.pcapng")))
+        var reader = CaptureReader(CaptureBytes(files.bytes("a-0002.pcapng")))
         var drops = ReportedDrops()
         try reader.read(to: &drops)
         #expect(drops.inPackets == UInt64(lost), "seed \(seed)")

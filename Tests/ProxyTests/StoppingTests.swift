@@ -97,7 +97,8 @@ import Testing
                 "--as", "none", "--trace", trace,
             ])
         let port = try await program.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
-        try await traffic.connect(to: try #require(Int(port)))
+        let bound: Int = try #require(Int(port))
+        try await traffic.connect(to: bound)
         try await traffic.send("hello", count: 20)
         for _ in 0..<3 { program.signal(SIGINT) }
         #expect(try await program.exitStatus() == 0, "\(program.errors)")

@@ -72,12 +72,14 @@ struct ParquetReader {
         let present = Self.hybrid(page[4..<levels], width: 1, count: count)
         let some = present.count { $0 == 1 }
         let values: [Value]
-        if header[5]?[2]?.integer == 8 {
+        switch header[5]?[2]?.integer {
+        case 8:
             let indices = Self.hybrid(page[(levels + 1)...], width: Int(page[levels]), count: some)
             values = indices.map { dictionary[$0] }
-        } else {
-            values = Self.plain(page[levels...], kind, count: some)
+        case 5: values = try Self.differences(Array(page[levels...])).map { .integer($0) }
+        default: values = Self.plain(page[levels...], kind, count: some)
         }
+        try #require(values.count == some)
         var next = values.makeIterator()
         return present.map { $0 == 1 ? next.next() : nil }
     }
@@ -130,6 +132,33 @@ struct ParquetReader {
                 at += (header >> 1) * width
             }
         }
+        return Array(values.prefix(count))
+    }
+
+    /// Integers by what each adds to the one before.
+    static func differences(_ bytes: [UInt8]) throws -> [Int64] {
+        var at = 0
+        let block = Int(Thrift.varint(bytes, &at))
+        let miniblocks = Int(Thrift.varint(bytes, &at))
+        let count = Int(Thrift.varint(bytes, &at))
+        try #require(block % 128 == 0 && block % miniblocks == 0 && block / miniblocks % 32 == 0)
+        var values = [Thrift.zigzag(bytes, &at)]
+        while values.count < count {
+            let least = Thrift.zigzag(bytes, &at)
+            let widths = bytes[at..<at + miniblocks].map { Int($0) }
+            at += miniblocks
+            for width in widths where values.count < count {
+                for index in 0..<block / miniblocks {
+                    let bits = (0..<width).map { bit in
+                        let place = index * width + bit
+                        return Int64(bytes[at + place / 8] >> UInt8(place % 8) & 1) << Int64(bit)
+                    }
+                    values.append(values[values.count - 1] &+ least &+ bits.reduce(0, |))
+                }
+                at += block / miniblocks * width / 8
+            }
+        }
+        #expect(at == bytes.count)
         return Array(values.prefix(count))
     }
 
@@ -198,7 +227,7 @@ indirect enum Thrift {
         }
     }
 
-    private static func zigzag(_ bytes: [UInt8], _ at: inout Int) -> Int64 {
+    static func zigzag(_ bytes: [UInt8], _ at: inout Int) -> Int64 {
         let value = varint(bytes, &at)
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }

@@ -89,6 +89,29 @@ import Trace
         }
     }
 
+    @Test(arguments: 0..<40) func integersAreReadBack(round: UInt64) throws {
+        let seed = 0xde17a + round
+        var generator = SeededGenerator(seed: seed)
+        let counts = [0, 1, 2, 32, 33, 34, 128, 129, 130, 257, 1_000]
+        // From values that are the same to those whose differences do not fit into 64 bits.
+        let shift = Int64.random(in: 0...63, using: &generator)
+        var last = Int64(bitPattern: generator.next())
+        let values = (0..<counts[Int(round) % counts.count]).map { _ in
+            last &+= Int64(bitPattern: generator.next()) >> shift
+            return round % 7 == 0 ? (last & 1 == 0 ? .min : .max) : last
+        }
+        var page: [UInt8] = []
+        DeltaEncoding.append(values, to: &page)
+        #expect(try ParquetReader.differences(page) == values, "seed \(seed)")
+    }
+
+    @Test func timesTakeLittleRoom() {
+        var page: [UInt8] = []
+        DeltaEncoding.append((0..<1_281).map { 1_795_219_200_000_000_000 + 1_000 * $0 }, to: &page)
+        // Each block has its least difference, and the widths of four miniblocks.
+        #expect(page.count == 14 + 10 * (2 + 4))
+    }
+
     @Test func manyNamesAreToldApart() {
         var dictionary = ValueDictionary()
         for round in 0..<2 {

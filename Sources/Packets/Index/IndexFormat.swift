@@ -39,21 +39,6 @@ enum IndexFormat {
 }
 
 extension [UInt8] {
-    /// Appends a number of any size.
-    mutating func append(varint number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    /// Appends a number that may be negative: 0, -1, 1, -2 and so on are 0, 1, 2, 3.
-    mutating func append(signed number: Int64) {
-        append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
-    }
-
     /// Appends extents: how many; of each, how far it is from the one before it, and its length.
     mutating func append(extents: [Range<Int>]) {
         append(varint: UInt64(extents.count))

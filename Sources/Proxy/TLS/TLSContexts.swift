@@ -79,7 +79,7 @@ final class TLSContexts: Sendable {
         }
         guard let files = options.clientIdentity else { return }
         do {
-            _ = try TLSContexts(options).context(for: TLSRequest(leg: .server))
+            try withExtendedLifetime(TLSContexts(options)) { _ = try $0.context(for: TLSRequest(leg: .server)) }
         } catch {
             throw TLSFault(text: "\(files.key) does not have the key of the certificate in \(files.certificates)")
         }

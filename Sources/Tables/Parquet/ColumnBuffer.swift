@@ -8,8 +8,9 @@ struct ColumnBuffer {
     private(set) var nulls = 0
     /// Whether each row has a value, a bit each; nil as long as all have one.
     private var present: Bits?
-    /// The values as they are stored; none of names.
+    /// The values of other columns as they are stored.
     private var plain: [UInt8] = []
+    private var integers: [Int64] = []
     private var booleans = Bits()
     private var dictionary = ValueDictionary()
     private var indices: [Int32] = []
@@ -23,6 +24,7 @@ struct ColumnBuffer {
         (count, nulls, present) = (0, 0, nil)
         (least, greatest) = (.max, .min)
         plain.removeAll(keepingCapacity: true)
+        integers.removeAll(keepingCapacity: true)
         indices.removeAll(keepingCapacity: true)
         booleans.removeAll()
         dictionary.removeAll()
@@ -43,7 +45,7 @@ struct ColumnBuffer {
     mutating func append(_ value: Int64?) {
         guard let value else { return appendNull() }
         begin()
-        plain.append(first: 8, of: UInt64(bitPattern: value))
+        integers.append(value)
         (least, greatest) = (min(least, value), max(greatest, value))
     }
 
@@ -81,11 +83,17 @@ struct ColumnBuffer {
     }
 
     /// How the values of the data page are encoded.
-    var encoding: Int { kind == .name ? ParquetCode.Encoding.dictionary : ParquetCode.Encoding.plain }
+    var encoding: Int {
+        switch kind {
+        case .name: ParquetCode.Encoding.dictionary
+        case .integer, .timestamp: ParquetCode.Encoding.delta
+        case .boolean, .number, .text: ParquetCode.Encoding.plain
+        }
+    }
 
     /// What a data page has: which rows have a value, and the values.
     ///
-    /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY.
+    /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY, DELTA_BINARY_PACKED.
     func writeDataPage(into page: inout [UInt8]) {
         let levels =
             present.map { RunLengthEncoding.packed($0) } ?? RunLengthEncoding.run(of: 1, count: count, width: 1)
@@ -93,7 +101,8 @@ struct ColumnBuffer {
         page += levels
         switch kind {
         case .boolean: page += booleans.bytes
-        case .integer, .timestamp, .number, .text: page += plain
+        case .integer, .timestamp: DeltaEncoding.append(integers, to: &page)
+        case .number, .text: page += plain
         case .name:
             let width = max(1, Int.bitWidth - max(0, dictionary.count - 1).leadingZeroBitCount)
             page.append(UInt8(width))

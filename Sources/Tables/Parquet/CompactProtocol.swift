@@ -28,12 +28,12 @@ struct CompactProtocol {
 
     mutating func int32(_ field: Int, _ value: Int) {
         begin(field, .int32)
-        zigzag(Int64(value))
+        bytes.append(signed: Int64(value))
     }
 
     mutating func int64(_ field: Int, _ value: Int) {
         begin(field, .int64)
-        zigzag(Int64(value))
+        bytes.append(signed: Int64(value))
     }
 
     mutating func boolean(_ field: Int, _ value: Bool) { begin(field, value ? .yes : .no) }
@@ -57,7 +57,7 @@ struct CompactProtocol {
 
     mutating func int32s(_ field: Int, _ values: [Int]) {
         beginList(field, .int32, values.count)
-        for value in values { zigzag(Int64(value)) }
+        for value in values { bytes.append(signed: Int64(value)) }
     }
 
     mutating func binaries(_ field: Int, _ values: [String]) {
@@ -73,7 +73,7 @@ struct CompactProtocol {
             bytes.append(UInt8(difference) << 4 | kind.rawValue)
         } else {
             bytes.append(kind.rawValue)
-            zigzag(Int64(field))
+            bytes.append(signed: Int64(field))
         }
         last = field
     }
@@ -99,21 +99,5 @@ struct CompactProtocol {
     private mutating func put(_ value: some Collection<UInt8>) {
         bytes.append(varint: UInt64(value.count))
         bytes.append(contentsOf: value)
-    }
-
-    private mutating func zigzag(_ value: Int64) {
-        bytes.append(varint: UInt64(bitPattern: value << 1 ^ value >> 63))
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number in seven bits a byte, the lowest first (ULEB128).
-    mutating func append(varint value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
     }
 }

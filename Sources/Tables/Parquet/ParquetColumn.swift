@@ -42,6 +42,7 @@ enum ParquetCode {
     enum Encoding {
         static let plain = 0
         static let runLength = 3
+        static let delta = 5
         static let dictionary = 8
     }
 

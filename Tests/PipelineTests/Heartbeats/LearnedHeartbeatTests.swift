@@ -10,14 +10,13 @@ import Trace
 @Suite struct LearnedHeartbeatTests {
     private func findings(_ lines: [(text: String, time: Int64)], learns: Bool = true) throws -> [TraceLine] {
         let output = MemoryOutput()
-        let line = try #require(
-            try FormatLoader.load(
-                """
-                format: talk
-                framing: { rule: delimiter, end: "\\n" }
-                body: text
-                frame: { type: [{ when: body.text == "tick", is: tick }, { is: line }] }
-                """, file: "talk"))
+        let line = try FormatLoader.load(
+            """
+            format: talk
+            framing: { rule: delimiter, end: "\\n" }
+            body: text
+            frame: { type: [{ when: body.text == "tick", is: tick }, { is: line }] }
+            """, file: "talk")
         let decoder = Decoder(
             DecodingOptions(.fixed(line)),
             analyses: Decoder.allAnalyses(replacing: learns ? [LearnedHeartbeats()] : []),
