@@ -23,7 +23,9 @@ import Testing
         #expect(result.status == 0 && result.errors == "")
         let listed = result.text.matches(of: /\{"table":"(\w+)","file":"([^"]+)","rows":(\d+),"bytes":(\d+)\}/)
         #expect(listed.map { String($0.output.2) } == files())
-        #expect(Set(listed.map { String($0.output.1) }).isSuperset(of: ["connections", "frames", "round_trips"]))
+        // Findings, too, of which there are none: queries expect them.
+        #expect(Set(listed.map { String($0.output.1) }) == ["connections", "frames", "findings", "round_trips"])
+        #expect(listed.contains { $0.output.1 == "findings" && $0.output.3 == "0" })
         for file in listed {
             let bytes = try Data(contentsOf: URL(filePath: "\(folder.path)/\(file.output.2)"))
             #expect(

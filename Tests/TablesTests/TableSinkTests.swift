@@ -239,6 +239,18 @@ import Trace
         #expect(shard.count == findings.count - storms.count)
     }
 
+    /// A query over a table that is not there would fail.
+    @Test func tablesWithoutRowsHaveAFile() throws {
+        let whole = try decode("im-json/chat.pcap")
+        let empty = whole.outcome.files.filter { $0.rows == 0 }
+        #expect(Set(whole.outcome.files.map(\.table)) == Set(Table.allCases) && empty.map(\.table) == [.findings])
+        #expect(try whole.memory.rows(.findings) == ["t.parquet": []])
+        var selection = TableSelection()
+        selection.isShard = true
+        let shard = try decode("im-json/chat.pcap", selection)
+        #expect(shard.outcome.files.map(\.path) == whole.outcome.files.filter { $0.rows > 0 }.map(\.path))
+    }
+
     @Test func namedConnectionsAreLeftOut() throws {
         let capture = "im-json/chat.pcap"
         let opened = try decode(capture).events("opened")
