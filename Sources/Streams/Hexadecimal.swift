@@ -2,13 +2,19 @@
 package enum Hexadecimal {
     /// Two lower-case digits a byte.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
-        let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
-        for byte in bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
+        for byte in bytes { append(byte, to: &text) }
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends the digits of a byte.
+    package static func append(_ byte: UInt8, to text: inout [UInt8]) {
+        text.append(digit(byte >> 4))
+        text.append(digit(byte & 15))
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 
     /// The bytes that digits of either case stand for; nil if there are others, or an odd number of them.

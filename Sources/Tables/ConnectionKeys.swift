@@ -35,11 +35,18 @@ struct ConnectionKeys {
         return number
     }
 
-    /// The key of a connection.
-    static func key(_ time: Timestamp, _ ends: ConnectionTexts, alike: Int) -> String {
-        var name = ends.client + " " + ends.server + " "
-        name += String(alike)
-        let digest = Insecure.MD5.hash(data: Array(name.utf8))
-        return time.rfc3339 + "-" + Hexadecimal.text(Array(digest.prefix(8)))
+    /// The key of a connection, as text.
+    static func key(_ time: Timestamp, _ ends: ConnectionTexts, alike: Int) -> [UInt8] {
+        var name: [UInt8] = []
+        name += ends.client.utf8
+        name.append(UInt8(ascii: " "))
+        name += ends.server.utf8
+        name.append(UInt8(ascii: " "))
+        JSONOutput.integer(Int64(alike), into: &name)
+        var key: [UInt8] = []
+        key += time.rfc3339.utf8
+        key.append(UInt8(ascii: "-"))
+        for byte in Insecure.MD5.hash(data: name).prefix(8) { Hexadecimal.append(byte, to: &key) }
+        return key
     }
 }

@@ -19,6 +19,31 @@ extension RowBuffer {
         text(data)
     }
 
+    /// A finding.
+    mutating func finding(_ finding: borrowing Finding) {
+        text(finding.leg?.rawValue)
+        sender(finding.from)
+        time(finding.time)
+        text(finding.kind.rawValue)
+        text(finding.severity.rawValue)
+        text(finding.message)
+        let data = beginText()
+        finding.writeData(into: &bytes)
+        endText(data)
+    }
+
+    /// A request and its answer.
+    mutating func roundTrip(_ trip: borrowing TableRoundTrip) {
+        text(trip.format)
+        text(trip.request)
+        text(trip.answer)
+        sender(trip.from)
+        integer(trip.requestIndex)
+        integer(trip.answerIndex)
+        time(trip.time)
+        integer(Int(trip.took.nanoseconds))
+    }
+
     /// A connection, or one of its legs.
     mutating func connection(
         _ opening: Opening, _ ends: ConnectionTexts, _ pending: PendingConnection, _ ending: PendingConnection.LegEnding

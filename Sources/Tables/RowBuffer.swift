@@ -10,7 +10,8 @@ import Trace
 ///
 /// All numbers are in little-endian order; they never leave the process.
 struct RowBuffer {
-    private(set) var bytes: [UInt8] = []
+    /// What rows are appended to.
+    var bytes: [UInt8] = []
 
     /// How many bytes a row has before its values.
     private static let head = 13
@@ -39,10 +40,12 @@ struct RowBuffer {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     mutating func text(_ value: String?) {
-        guard var value else { return bytes.append(first: 4, of: 0) }
-        value.withUTF8 {
-            bytes.append(first: 4, of: UInt64($0.count + 1))
-            bytes.append(copying: UnsafeRawBufferPointer($0))
+        guard let value else { return bytes.append(first: 4, of: 0) }
+        let utf8 = value.utf8
+        bytes.append(first: 4, of: UInt64(utf8.count + 1))
+        // Almost every text is contiguous.
+        if utf8.withContiguousStorageIfAvailable({ bytes.append(copying: UnsafeRawBufferPointer($0)) }) == nil {
+            bytes += utf8
         }
     }
 
@@ -58,11 +61,18 @@ struct RowBuffer {
 
     /// A text that `write` appends.
     mutating func text(_ write: (inout [UInt8]) -> Void) {
-        let start = bytes.count
-        bytes.append(first: 4, of: 0)
+        let start = beginText()
         write(&bytes)
-        patch(UInt64(bytes.count - start - 4 + 1), at: start)
+        endText(start)
     }
+
+    /// Begins a text that is then appended to `bytes`; returns what `endText` takes.
+    mutating func beginText() -> Int {
+        bytes.append(first: 4, of: 0)
+        return bytes.count - 4
+    }
+
+    mutating func endText(_ start: Int) { patch(UInt64(bytes.count - start - 4 + 1), at: start) }
 
     /// Two texts that `write` appends at once, with a separator between them; it returns the length of the first one.
     mutating func texts(_ write: (inout [UInt8], _ separator: StaticString) -> Int) {

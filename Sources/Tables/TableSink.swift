@@ -16,8 +16,8 @@ package final class TableSink: TraceSink {
     private var keys = ConnectionKeys()
     private var recent = RecentConnections()
     private var connections: [Int: PendingConnection] = [:]
-    /// The connection that had an event last.
-    private var last: (number: Int, connection: PendingConnection)?
+    /// The connection that had an event last. It is only looked at, and replaced.
+    @exclusivity(unchecked) private var last: (number: Int, connection: PendingConnection)?
     /// How many bytes of rows wait.
     private var waiting = 0
     private let mostWaiting: Int
@@ -135,11 +135,7 @@ package final class TableSink: TraceSink {
 
     package func finding(_ finding: Finding) {
         if selection.isShard, finding.kind == .reconnectStorm { return }
-        add(.findings, at: finding.time, to: finding.connection) { row in
-            row.finding(
-                finding.leg, finding.from, finding.time, finding.kind.rawValue, finding.severity, finding.message
-            ) { finding.writeData(into: &$0) }
-        }
+        add(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
@@ -158,17 +154,8 @@ package final class TableSink: TraceSink {
     ///
     /// - Parameters:
     ///   - trip: what is known of the round trip.
-    package func answered(_ trip: TableRoundTrip) {
-        add(.roundTrips, at: trip.time, to: trip.connection) { row in
-            row.text(trip.format)
-            row.text(trip.request)
-            row.text(trip.answer)
-            row.sender(trip.from)
-            row.integer(trip.requestIndex)
-            row.integer(trip.answerIndex)
-            row.time(trip.time)
-            row.integer(Int(trip.took.nanoseconds))
-        }
+    package func answered(_ trip: borrowing TableRoundTrip) {
+        add(.roundTrips, at: trip.time, to: trip.connection) { $0.roundTrip(trip) }
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
@@ -238,7 +225,7 @@ package final class TableSink: TraceSink {
         for ending in pending.endings {
             pending.rows.append(.connections, at: opening.time) { $0.connection(opening, ends, pending, ending) }
         }
-        let key = Array(ConnectionKeys.key(opening.time, ends, alike: pending.alike).utf8)
+        let key = ConnectionKeys.key(opening.time, ends, alike: pending.alike)
         for place in pending.stored { write(store.read(place), of: key, number, isFinal: fate == .final) }
         write(pending.rows.bytes, of: key, number, isFinal: fate == .final)
         if !selection.isShard { recent.add(number, key, isFinal: fate == .final, at: opening.time) }

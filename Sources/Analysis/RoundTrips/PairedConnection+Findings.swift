@@ -24,7 +24,7 @@ extension PairedConnection {
         _ severity: Finding.Severity = .warning
     ) -> Finding {
         Finding(
-            kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
+            kind: kind, severity: severity, connection: connection.number, format: format,
             from: direction, time: time, message: message, data: data)
     }
 

@@ -49,6 +49,8 @@ final class PairedConnection {
     }
 
     let connection: TracedConnection
+    /// The format's name: the format itself is large to copy.
+    let format: String
     let pairings: [Pairing]
     var exchanges: [Exchange]
     /// Up to when missing and unframed bytes have been taken into account.
@@ -67,9 +69,10 @@ final class PairedConnection {
     /// Up to this many findings of a kind are reported individually; beyond that only their number.
     static let reported = 10
 
-    init(_ connection: TracedConnection, _ pairings: [Pairing]) {
+    init(_ connection: TracedConnection, _ format: Format) {
         self.connection = connection
-        self.pairings = pairings
+        self.format = format.name
+        pairings = format.allPairings
         exchanges = pairings.map { _ in Exchange() }
     }
 

@@ -87,7 +87,7 @@ package final class RoundTripMonitor: Analysis {
             return known
         }
         guard let format = connection.format else { return nil }
-        let paired = PairedConnection(connection, format.allPairings)
+        let paired = PairedConnection(connection, format)
         connections[connection.number] = paired
         last = paired
         return paired
@@ -186,7 +186,7 @@ package final class RoundTripMonitor: Analysis {
     ) {
         record?(
             RoundTrip(
-                connection: paired.connection.number, format: paired.connection.format?.name ?? "-",
+                connection: paired.connection.number, format: paired.format,
                 request: request.type, answer: answer.type, from: paired.pairings[pairing].from,
                 requested: request.time, time: answer.time - request.time, requestIndex: request.index,
                 answerIndex: answer.index))

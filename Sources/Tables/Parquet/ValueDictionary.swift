@@ -8,8 +8,8 @@ struct ValueDictionary {
     private var places: [Int] = []
     /// Indices by their value's hash, open addressing; -1 is free.
     private var slots: [Int32] = []
-    /// The index found last: rows of a connection follow one another.
-    private var last: Int?
+    /// Values that were found lately, by their length and first byte; -1 is none. Rows of a connection follow one another.
+    private var recent = [Int32](repeating: -1, count: 8)
 
     private static let fewest = 64
 
@@ -18,7 +18,7 @@ struct ValueDictionary {
         page.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         for slot in slots.indices { slots[slot] = -1 }
-        last = nil
+        for index in recent.indices { recent[index] = -1 }
     }
 
     /// How many values there are.
@@ -26,13 +26,15 @@ struct ValueDictionary {
 
     /// The index of a value, which is added if it is new.
     mutating func index(of value: RawSpan) -> Int {
-        if let last, self.value(last, is: value) { return last }
+        let short = value.byteCount &+ (value.byteCount > 0 ? Int(value[byte: 0]) : 0)
+        let known = recent[short & 7]
+        if known >= 0, self.value(Int(known), is: value) { return Int(known) }
         if slots.isEmpty { slots = Array(repeating: -1, count: Self.fewest) }
         var slot = Self.hash(value) & (slots.count - 1)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
             if self.value(index, is: value) {
-                last = index
+                recent[short & 7] = Int32(index)
                 return index
             }
             slot = (slot + 1) & (slots.count - 1)
@@ -43,7 +45,7 @@ struct ValueDictionary {
         page.append(first: 4, of: UInt64(value.byteCount))
         page.append(contentsOf: value)
         if 2 * places.count > slots.count { grow() }
-        last = index
+        recent[short & 7] = Int32(index)
         return index
     }
 
