@@ -2,8 +2,13 @@ import Streams
 
 /// Receives the bytes of shards, block by block.
 package protocol ShardOutput: AnyObject {
+    /// Appends to a shard what `write` appends.
+    func append(to shard: Int, _ write: (inout [UInt8]) -> Void)
+}
+
+extension ShardOutput {
     /// Appends to a shard.
-    func append(_ bytes: RawSpan, to shard: Int)
+    func append(_ bytes: [UInt8], to shard: Int) { append(to: shard) { $0.append(contentsOf: bytes.span.bytes) } }
 }
 
 /// What a shard has.
@@ -38,8 +43,6 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
     private var firstInterface: CaptureInterface?
     private let header: [UInt8]
     private var blocks = ShardBlocks()
-    /// The packet's block; its memory is reused.
-    private var block: [UInt8] = []
     /// The time of the last packet that had one.
     private var time = Timestamp(nanoseconds: 0)
     private var end: Timestamp?
@@ -124,21 +127,21 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
             interface = interfaces.inNanoseconds(interface)
             units = UInt64(bitPattern: time.nanoseconds)
         }
-        blocks.write(
-            packet, bytes, options: options, units: units,
-            origin: tellsOrigins ? (captures[current].packets, captures[current].name) : nil, to: &block)
+        let origin = tellsOrigins ? (captures[current].packets, captures[current].name) : nil
         let found = finder.find(packet, bytes)
         release()
         if case .waiting(let datagram) = found {
+            var block: [UInt8] = []
+            blocks.append(packet, bytes, options, interface: 0, units: units, origin: origin, to: &block)
             held[datagram, default: []].append(
                 HeldFragment(block: block, interface: interface, byteCount: bytes.byteCount, time: time))
             return .taken
         }
         let shard = place(of: found)
         let number = describe(interface, in: shard)
-        ShardBlocks.number(number, in: &block)
-        let bytesOfBlock = block  // the same storage: a span of `self.block` would borrow all of `self`
-        output.append(bytesOfBlock.span.bytes, to: shard)
+        output.append(to: shard) {
+            blocks.append(packet, bytes, options, interface: number, units: units, origin: origin, to: &$0)
+        }
         count(bytes.byteCount, at: time, in: shard)
         return .taken
     }
@@ -155,7 +158,7 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
             let (interface, units) = clock(of: shard)
             let statistics = ShardBlocks.statistics(
                 interface: interface, end: units, drops: lost, packets: shards[shard].counts.packets)
-            output.append(statistics.span.bytes, to: shard)
+            output.append(statistics, to: shard)
         }
     }
 
@@ -177,7 +180,7 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
                 let number = describe(fragment.interface, in: shard)
                 var bytes = fragment.block
                 ShardBlocks.number(number, in: &bytes)
-                output.append(bytes.span.bytes, to: shard)
+                output.append(bytes, to: shard)
                 count(fragment.byteCount, at: fragment.time, in: shard)
             }
         }
@@ -191,14 +194,19 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
     }
 
     private mutating func appendToAll(_ block: [UInt8]) {
-        for shard in shards.indices { output.append(block.span.bytes, to: shard) }
+        for shard in shards.indices { output.append(block, to: shard) }
     }
 
     // MARK: Interfaces
 
     /// The number of a packet's interface among all of them.
     private mutating func number(ofInterfaceOf packet: PacketInfo) -> Int {
-        if let number = captures[current].numbers[packet.interface] { return number }
+        let latest = captures[current].latest
+        if latest.index == packet.interface { return latest.number }
+        if let number = captures[current].numbers[packet.interface] {
+            captures[current].latest = (packet.interface, number)
+            return number
+        }
         if interfaces.count >= interfaceLimit { beginSections() }
         let described =
             captures[current].interfaces[packet.interface]
@@ -210,11 +218,15 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
 
     /// The number of an interface in a shard, which describes it before its first packet.
     private mutating func describe(_ interface: Int, in shard: Int) -> Int {
-        if let number = shards[shard].interfaces[interface] { return number }
+        let latest = shards[shard].latest
+        if latest.interface == interface { return latest.number }
+        if let number = shards[shard].interfaces[interface] {
+            shards[shard].latest = (interface, number)
+            return number
+        }
         let number = shards[shard].interfaces.count
         shards[shard].interfaces[interface] = number
-        let description = interfaces[interface].block
-        output.append(description.span.bytes, to: shard)
+        output.append(interfaces[interface].block, to: shard)
         return number
     }
 
@@ -247,13 +259,21 @@ private struct SplitCapture {
     /// The interfaces of its section, by their index.
     var interfaces: [Int: CaptureInterface] = [:]
     /// The numbers of those that have packets.
-    var numbers: [Int: Int] = [:]
+    var numbers: [Int: Int] = [:] {
+        didSet { latest = (-1, 0) }
+    }
+    /// The one looked up last: most packets are of the same interface as the one before.
+    var latest = (index: -1, number: 0)
 }
 
 /// A shard.
 private struct ShardState {
     /// The interfaces it has described, with their numbers in it.
-    var interfaces: [Int: Int] = [:]
+    var interfaces: [Int: Int] = [:] {
+        didSet { latest = (-1, 0) }
+    }
+    /// The one looked up last.
+    var latest = (interface: -1, number: 0)
     var counts = ShardCounts()
 }
 

@@ -4,6 +4,8 @@ import Streams
 ///
 /// Source: draft-ietf-opsawg-pcapng; numbers are little-endian.
 struct ShardBlocks {
+    /// How long a packet's block is before the packet.
+    private static let headLength = 28
     /// The offset of the interface's number in a packet's block.
     private static let interfaceOffset = 8
 
@@ -11,21 +13,23 @@ struct ShardBlocks {
     private var options: [UInt8] = []
     private var comment: [UInt8] = []
 
-    /// An enhanced packet block (section 4.3); `number(_:in:)` completes it.
+    /// Appends an enhanced packet block (section 4.3).
     ///
     /// - Parameters:
     ///   - bytes: what was captured of the packet.
     ///   - taken: the options that its file has for it.
+    ///   - interface: its interface's number in the shard.
     ///   - units: its time in the units of its interface.
     ///   - origin: its number in its file, and the file's name; nil: it does not say so.
-    ///   - block: what it replaces.
-    mutating func write(
-        _ packet: PacketInfo, _ bytes: RawSpan, options taken: RawSpan, units: UInt64,
-        origin: (number: Int, file: [UInt8])?, to block: inout [UInt8]
+    mutating func append(
+        _ packet: PacketInfo, _ bytes: RawSpan, _ taken: RawSpan, interface: Int, units: UInt64,
+        origin: (number: Int, file: [UInt8])?, to shard: inout [UInt8]
     ) {
         options.removeAll(keepingCapacity: true)
-        PcapngOption.appendLittleEndian(
-            taken, bigEndian: packet.optionsAreBigEndian, of: .packet, to: &options)
+        if taken.byteCount > 0 {
+            PcapngOption.appendLittleEndian(
+                taken, bigEndian: packet.optionsAreBigEndian, of: .packet, to: &options)
+        }
         if let origin, !packet.hasOrigin(in: taken) {
             comment.removeAll(keepingCapacity: true)
             PacketOrigin.append(number: origin.number, of: origin.file, to: &comment)
@@ -34,21 +38,24 @@ struct ShardBlocks {
             options += comment
             options.padToWord()
         }
-        block.removeAll(keepingCapacity: true)
-        block.append(first: 4, of: 6)
-        block.append(first: 4, of: 0)  // the block's length
-        block.append(first: 4, of: 0)  // the interface
-        block.append(first: 4, of: units >> 32)
-        block.append(first: 4, of: units)
-        block.append(first: 4, of: UInt64(bytes.byteCount))
-        block.append(first: 4, of: UInt64(truncatingIfNeeded: packet.originalLength))
-        block.append(contentsOf: bytes)
-        block.padToWord()
-        if !options.isEmpty {
-            block += options
-            block.append(first: 4, of: 0)  // no more options
+        if !options.isEmpty { options.append(first: 4, of: 0) }  // no more options
+        let padding = -bytes.byteCount & 3
+        let length = UInt64(Self.headLength + bytes.byteCount + padding + options.count + 4)
+        shard.append(
+            first: Self.headLength,
+            of: (
+                6 | length << 32, UInt64(UInt32(truncatingIfNeeded: interface)) | units & ~0xffff_ffff,
+                units & 0xffff_ffff | UInt64(bytes.byteCount) << 32,
+                UInt64(UInt32(truncatingIfNeeded: packet.originalLength))
+            ))
+        shard.append(contentsOf: bytes)
+        if options.isEmpty {
+            shard.append(first: padding + 4, of: length << UInt64(8 * padding))
+        } else {
+            shard.append(first: padding, of: 0)
+            shard += options
+            shard.append(first: 4, of: length)
         }
-        Self.close(&block)
     }
 
     /// Sets the interface of a packet's block.

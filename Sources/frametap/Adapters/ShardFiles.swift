@@ -34,7 +34,7 @@ final class ShardFiles: ShardOutput {
     ///   - replaces: whether shards that are in the folder are replaced; otherwise they are an error.
     ///   - inputs: the files that are read.
     init(in path: String, count: Int, replaces: Bool, inputs: [String]) throws(CommandError) {
-        mostHeldByOne = max(64 << 10, min(1 << 20, Self.mostHeld / 2 / max(1, count)))
+        mostHeldByOne = max(64 << 10, min(256 << 10, Self.mostHeld / 2 / max(1, count)))
         keepsMemory = 2 * mostHeldByOne * count <= Self.mostHeld
         folder = try ShardFolder(path)
         try folder.clear(replaces: replaces, inputs: inputs)
@@ -53,12 +53,13 @@ final class ShardFiles: ShardOutput {
     /// The paths of the files.
     var paths: [String] { files.map(\.path) }
 
-    func append(_ bytes: RawSpan, to shard: Int) {
+    func append(to shard: Int, _ write: (inout [UInt8]) -> Void) {
         guard failure == nil else { return }
-        files[shard].buffer.append(contentsOf: bytes)
-        held += bytes.byteCount
+        let before = files[shard].buffer.count
+        write(&files[shard].buffer)
+        held += files[shard].buffer.count - before
         if files[shard].buffer.count >= mostHeldByOne {
-            write(shard)
+            self.write(shard)
         } else if held >= Self.mostHeld {
             writeLargest()
         }

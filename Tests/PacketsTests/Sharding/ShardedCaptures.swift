@@ -8,7 +8,7 @@ final class MemoryShards: ShardOutput {
 
     init(count: Int) { shards = Array(repeating: [], count: count) }
 
-    func append(_ bytes: RawSpan, to shard: Int) { shards[shard].append(contentsOf: bytes) }
+    func append(to shard: Int, _ write: (inout [UInt8]) -> Void) { write(&shards[shard]) }
 }
 
 /// Captures that were split.
