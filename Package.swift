@@ -87,7 +87,8 @@ let package = Package(
         .target(
             name: "Tables",
             dependencies: [
-                "CZstd", "Framing", "Streams", "Trace", .product(name: "Crypto", package: "swift-crypto"),
+                "Analysis", "CZstd", "Framing", "Streams", "Trace",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         .target(name: "TraceDiff", dependencies: ["Expressions", "Framing", "Streams", "Trace", "YAML"]),

@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Trace
@@ -33,15 +34,15 @@ extension RowBuffer {
     }
 
     /// A request and its answer.
-    mutating func roundTrip(_ trip: borrowing TableRoundTrip) {
+    mutating func roundTrip(_ trip: borrowing RoundTripMonitor.RoundTrip) {
         text(trip.format)
         text(trip.request)
         text(trip.answer)
         sender(trip.from)
         integer(trip.requestIndex)
         integer(trip.answerIndex)
-        time(trip.time)
-        integer(Int(trip.took.nanoseconds))
+        time(trip.requested)
+        integer(Int(trip.time.nanoseconds))
     }
 
     /// A connection, or one of its legs.

@@ -77,35 +77,3 @@ package struct TableOutcome: Sendable {
     /// Nothing was written.
     package init() {}
 }
-
-/// A request and its answer.
-package struct TableRoundTrip: Sendable {
-    /// The connection's number.
-    package var connection: Int
-    /// The format's name.
-    package var format: String
-    /// The request's type.
-    package var request: String?
-    /// The answer's type.
-    package var answer: String?
-    /// Who asked.
-    package var from: Direction
-    /// The request's place among the frames of its direction, from 0.
-    package var requestIndex: Int
-    /// The answer's.
-    package var answerIndex: Int
-    /// When the request's last byte was seen.
-    package var time: Timestamp
-    /// From then to the answer's last byte.
-    package var took: Interval
-
-    /// A round trip.
-    package init(
-        connection: Int, format: String, request: String?, answer: String?, from: Direction, requestIndex: Int,
-        answerIndex: Int, time: Timestamp, took: Interval
-    ) {
-        (self.connection, self.format, self.request, self.answer) = (connection, format, request, answer)
-        (self.from, self.requestIndex, self.answerIndex) = (from, requestIndex, answerIndex)
-        (self.time, self.took) = (time, took)
-    }
-}

@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Trace
@@ -154,8 +155,8 @@ package final class TableSink: TraceSink {
     ///
     /// - Parameters:
     ///   - trip: what is known of the round trip.
-    package func answered(_ trip: borrowing TableRoundTrip) {
-        add(.roundTrips, at: trip.time, to: trip.connection) { $0.roundTrip(trip) }
+    package func answered(_ trip: borrowing RoundTripMonitor.RoundTrip) {
+        add(.roundTrips, at: trip.requested, to: trip.connection) { $0.roundTrip(trip) }
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {

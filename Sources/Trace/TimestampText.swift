@@ -29,16 +29,14 @@ struct TimestampText {
         let (seconds, nanoseconds) = time.split
         if seconds != second {
             let parts = CalendarTime(secondsSince1970: seconds)
-            var text: [UInt8] = []
-            for (number, digits, end) in [
-                (parts.year, 4, "-"), (parts.month, 2, "-"), (parts.day, 2, "T"), (parts.hour, 2, ":"),
-                (parts.minute, 2, ":"), (parts.second, 2, "."),
-            ] {
-                Self.decimal(number, digits: digits, into: &text)
-                text.append(contentsOf: end.utf8)
+            func byte(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
+            func two(_ number: Int, _ place: UInt64) -> UInt64 {
+                UInt64(0x3030 | number / 10 | (number % 10) << 8) << (8 * place)
             }
-            func word(_ range: Range<Int>) -> UInt64 { text[range].reversed().reduce(0) { $0 << 8 | UInt64($1) } }
-            words = (word(0..<8), word(8..<16), word(16..<20), 0)
+            let year = two(parts.year / 100, 0) | two(parts.year % 100, 2)
+            words.0 = year | byte("-", 4) | two(parts.month, 5) | byte("-", 7)
+            words.1 = two(parts.day, 0) | byte("T", 2) | two(parts.hour, 3) | byte(":", 5) | two(parts.minute, 6)
+            words.2 = byte(":", 0) | two(parts.second, 1) | byte(".", 3)
             second = seconds
         }
         // Nine digits and the Z: four after the text of the second, the rest in a word of their own.

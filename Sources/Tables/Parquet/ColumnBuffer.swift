@@ -8,8 +8,9 @@ struct ColumnBuffer {
     private(set) var nulls = 0
     /// Whether each row has a value, a bit each; nil as long as all have one.
     private var present: Bits?
-    /// The values of other columns as they are stored.
+    /// The values of other columns as they are stored, after room for what says that all rows have one.
     private var plain: [UInt8] = []
+    private static let roomForLevels = 16
     private var integers: [Int64] = []
     private var booleans = Bits()
     private var dictionary = ValueDictionary()
@@ -51,6 +52,7 @@ struct ColumnBuffer {
 
     mutating func append(_ value: Double) {
         begin()
+        beginPlain()
         plain.append(first: 8, of: value.bitPattern)
     }
 
@@ -59,6 +61,7 @@ struct ColumnBuffer {
         if kind == .name {
             indices.append(Int32(dictionary.index(of: text)))
         } else {
+            beginPlain()
             plain.append(first: 4, of: UInt64(text.byteCount))
             plain.append(contentsOf: text)
         }
@@ -73,6 +76,10 @@ struct ColumnBuffer {
     private mutating func begin() {
         if nulls > 0 { present?.append(true) }
         count += 1
+    }
+
+    private mutating func beginPlain() {
+        if plain.isEmpty { plain.append(contentsOf: repeatElement(0, count: Self.roomForLevels)) }
     }
 
     // MARK: Pages
@@ -91,10 +98,14 @@ struct ColumnBuffer {
         }
     }
 
-    /// What a data page has: which rows have a value, and the values.
+    /// Passes on what a data page has: which rows have a value, and the values.
     ///
-    /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY, DELTA_BINARY_PACKED.
-    func writeDataPage(into page: inout [UInt8]) {
+    /// Source: the Parquet format's `Encodings.md`: definition levels (RLE, after their length), PLAIN, RLE_DICTIONARY,
+    /// DELTA_BINARY_PACKED.
+    ///
+    /// - Parameter page: where it is put together, unless it can be passed on as it is.
+    mutating func withDataPage(_ page: inout [UInt8], _ take: (RawSpan) -> Void) {
+        page.removeAll(keepingCapacity: true)
         let levels =
             present.map { RunLengthEncoding.packed($0) } ?? RunLengthEncoding.run(of: 1, count: count, width: 1)
         page.append(first: 4, of: UInt64(levels.count))
@@ -102,12 +113,20 @@ struct ColumnBuffer {
         switch kind {
         case .boolean: page += booleans.bytes
         case .integer, .timestamp: DeltaEncoding.append(integers, to: &page)
-        case .number, .text: page += plain
+        case .number, .text:
+            let start = Self.roomForLevels - page.count
+            if start >= 0, !plain.isEmpty {
+                // Most of a table is text: it is not copied.
+                for (index, byte) in page.enumerated() { plain[start + index] = byte }
+                return take(plain.span.bytes.extracting(start..<plain.count))
+            }
+            page.append(contentsOf: plain.span.bytes.extracting(min(Self.roomForLevels, plain.count)..<plain.count))
         case .name:
             let width = max(1, Int.bitWidth - max(0, dictionary.count - 1).leadingZeroBitCount)
             page.append(UInt8(width))
             page += RunLengthEncoding.indices(indices, width: width)
         }
+        take(page.span.bytes)
     }
 
     /// The least and the greatest value, as they are stored; nil if there are none, or if they are no whole numbers.

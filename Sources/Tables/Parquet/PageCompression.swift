@@ -2,9 +2,9 @@ import CZstd
 
 /// Compresses pages with zstd (RFC 8878).
 final class PageCompression {
-    // A page, and the same compressed: their memory is used again, for all files.
+    // The page compressed last, and room for one that is put together: their memory is used again, for all files.
+    private(set) var compressed: [UInt8] = []
     var page: [UInt8] = []
-    var compressed: [UInt8] = []
 
     // Reused: it takes more than the compression of a small page.
     private let context: OpaquePointer?
@@ -17,9 +17,9 @@ final class PageCompression {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// Compresses the page as one frame of zstd.
-    func compress() {
-        let room = ZSTD_compressBound(page.count)
+    /// Compresses a page as one frame of zstd.
+    func compress(_ page: RawSpan) {
+        let room = ZSTD_compressBound(page.byteCount)
         compressed.removeAll(keepingCapacity: true)
         compressed.append(addingCapacity: room) { output in
             output.withUnsafeMutableBufferPointer { output, filled in

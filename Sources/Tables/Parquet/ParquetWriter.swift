@@ -63,21 +63,19 @@ final class ParquetWriter {
     /// Writes the group at hand.
     func endGroup() {
         guard pendingRows > 0 else { return }
-        groups.append(Group(chunks: buffers.map { write($0) }, rows: pendingRows))
+        groups.append(Group(chunks: buffers.indices.map { write(&buffers[$0]) }, rows: pendingRows))
         rows += pendingRows
         for index in buffers.indices { buffers[index].removeAll() }
     }
 
-    private func write(_ buffer: ColumnBuffer) -> Chunk {
+    private func write(_ buffer: inout ColumnBuffer) -> Chunk {
         var chunk = Chunk(
             dataOffset: 0, compressed: 0, uncompressed: 0, values: buffer.count, nulls: buffer.nulls,
             encodings: [ParquetCode.Encoding.runLength, buffer.encoding], bounds: buffer.storedBounds)
         if let (values, count) = buffer.dictionaryPage {
             chunk.encodings.append(ParquetCode.Encoding.plain)
             chunk.dictionaryOffset = written
-            compression.page.removeAll(keepingCapacity: true)
-            compression.page += values
-            writePage(ParquetCode.Page.dictionary, &chunk) { header in
+            writePage(values.span.bytes, ParquetCode.Page.dictionary, &chunk) { header in
                 header.structure(7) {
                     $0.int32(1, count)
                     $0.int32(2, ParquetCode.Encoding.plain)
@@ -85,23 +83,26 @@ final class ParquetWriter {
             }
         }
         chunk.dataOffset = written
-        compression.page.removeAll(keepingCapacity: true)
-        buffer.writeDataPage(into: &compression.page)
-        writePage(ParquetCode.Page.data, &chunk) { header in
-            header.structure(5) {
-                $0.int32(1, buffer.count)
-                $0.int32(2, buffer.encoding)
-                $0.int32(3, ParquetCode.Encoding.runLength)
-                $0.int32(4, ParquetCode.Encoding.runLength)
+        let (count, encoding) = (buffer.count, buffer.encoding)
+        buffer.withDataPage(&compression.page) { page in
+            writePage(page, ParquetCode.Page.data, &chunk) { header in
+                header.structure(5) {
+                    $0.int32(1, count)
+                    $0.int32(2, encoding)
+                    $0.int32(3, ParquetCode.Encoding.runLength)
+                    $0.int32(4, ParquetCode.Encoding.runLength)
+                }
             }
         }
         return chunk
     }
 
-    /// Writes the page at hand, after its header.
-    private func writePage(_ type: Int, _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void) {
-        compression.compress()
-        let (uncompressed, compressed) = (compression.page.count, compression.compressed.count)
+    /// Writes a page after its header.
+    private func writePage(
+        _ page: RawSpan, _ type: Int, _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void
+    ) {
+        compression.compress(page)
+        let (uncompressed, compressed) = (page.byteCount, compression.compressed.count)
         let header = CompactProtocol.bytes {
             $0.int32(1, type)
             $0.int32(2, uncompressed)

@@ -8,8 +8,8 @@ struct ValueDictionary {
     private var places: [Int] = []
     /// Indices by their value's hash, open addressing; -1 is free.
     private var slots: [Int32] = []
-    /// Values that were found lately, by their length and first byte; -1 is none. Rows of a connection follow one another.
-    private var recent = [Int32](repeating: -1, count: 8)
+    /// Values that were found lately; -1 is none. Rows follow others of the same connection, and names repeat.
+    private var recent = [Int32](repeating: -1, count: 16)
 
     private static let fewest = 64
 
@@ -26,15 +26,15 @@ struct ValueDictionary {
 
     /// The index of a value, which is added if it is new.
     mutating func index(of value: RawSpan) -> Int {
-        let short = value.byteCount &+ (value.byteCount > 0 ? Int(value[byte: 0]) : 0)
-        let known = recent[short & 7]
+        let place = Self.placeAmongRecent(value)
+        let known = recent[place]
         if known >= 0, self.value(Int(known), is: value) { return Int(known) }
         if slots.isEmpty { slots = Array(repeating: -1, count: Self.fewest) }
         var slot = Self.hash(value) & (slots.count - 1)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
             if self.value(index, is: value) {
-                recent[short & 7] = Int32(index)
+                recent[place] = Int32(index)
                 return index
             }
             slot = (slot + 1) & (slots.count - 1)
@@ -45,7 +45,7 @@ struct ValueDictionary {
         page.append(first: 4, of: UInt64(value.byteCount))
         page.append(contentsOf: value)
         if 2 * places.count > slots.count { grow() }
-        recent[short & 7] = Int32(index)
+        recent[place] = Int32(index)
         return index
     }
 
@@ -63,6 +63,19 @@ struct ValueDictionary {
             while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = Int32(index)
         }
+    }
+
+    /// Cheap: whoever makes values meet there makes them slower to find, no more.
+    private static func placeAmongRecent(_ value: RawSpan) -> Int {
+        let count = value.byteCount
+        var word = UInt64(truncatingIfNeeded: count)
+        if count >= 8 {
+            word ^= value.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
+            word ^= value.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self) &<< 1
+        } else {
+            for index in 0..<count { word = word &<< 8 | UInt64(value[unchecked: index]) }
+        }
+        return Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) >> 60)
     }
 
     /// Keyed: values are the network's, and must not be chosen so that they meet.

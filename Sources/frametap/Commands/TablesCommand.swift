@@ -97,7 +97,7 @@ struct TablesCommand: ParsableCommand {
         let decoder = Decoder(
             options,
             analyses: Decoder.allAnalyses(
-                replacing: options.extraAnalyses() + [RoundTripMonitor { sink.answered(TableRoundTrip($0)) }]),
+                replacing: options.extraAnalyses() + [RoundTripMonitor { sink.answered($0) }]),
             sinks: [sink])
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
@@ -151,14 +151,5 @@ enum TableListing {
     private static func line(_ members: [(String, JSONValue)], _ lines: inout [UInt8]) {
         lines += JSONValue.object(members.map { JSONValue.Member($0.0, $0.1) }).compactText.utf8
         lines.append(UInt8(ascii: "\n"))
-    }
-}
-
-extension TableRoundTrip {
-    init(_ trip: RoundTripMonitor.RoundTrip) {
-        self.init(
-            connection: trip.connection, format: trip.format, request: trip.request, answer: trip.answer,
-            from: trip.from,
-            requestIndex: trip.requestIndex, answerIndex: trip.answerIndex, time: trip.requested, took: trip.time)
     }
 }
