@@ -2,9 +2,11 @@ import CZstd
 
 /// Compresses pages with zstd (RFC 8878).
 final class PageCompression {
-    // The page compressed last, and room for one that is put together: their memory is used again, for all files.
+    // The page compressed last; room for one that is put together, and for the pages of a group: their memory is used again, for
+    // all files.
     private(set) var compressed: [UInt8] = []
     var page: [UInt8] = []
+    var group: [UInt8] = []
 
     // Reused: it takes more than the compression of a small page.
     private let context: OpaquePointer?

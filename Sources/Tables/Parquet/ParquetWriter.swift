@@ -42,7 +42,7 @@ final class ParquetWriter {
     init(_ columns: [ParquetColumn], application: String, _ compression: PageCompression, to output: any ByteOutput) {
         (self.columns, self.application, self.compression, self.output) = (columns, application, compression, output)
         buffers = columns.map { ColumnBuffer($0.kind) }
-        put(ParquetCode.magic)
+        write(ParquetCode.magic)
     }
 
     /// How many rows the group at hand has.
@@ -53,7 +53,7 @@ final class ParquetWriter {
         if pendingRows == 0 { buffers = columns.map { ColumnBuffer($0.kind) } }
     }
 
-    private func put(_ bytes: [UInt8]) {
+    private func write(_ bytes: [UInt8]) {
         output.write(bytes)
         written += bytes.count
     }
@@ -63,29 +63,33 @@ final class ParquetWriter {
     /// Writes the group at hand.
     func endGroup() {
         guard pendingRows > 0 else { return }
-        groups.append(Group(chunks: buffers.indices.map { write(&buffers[$0]) }, rows: pendingRows))
+        // Its pages are written at once: the output may have to open a file.
+        compression.group.removeAll(keepingCapacity: true)
+        groups.append(Group(chunks: buffers.indices.map { add(&buffers[$0]) }, rows: pendingRows))
+        write(compression.group)
         rows += pendingRows
         for index in buffers.indices { buffers[index].removeAll() }
     }
 
-    private func write(_ buffer: inout ColumnBuffer) -> Chunk {
+    /// Adds a column's pages to the group.
+    private func add(_ buffer: inout ColumnBuffer) -> Chunk {
         var chunk = Chunk(
             dataOffset: 0, compressed: 0, uncompressed: 0, values: buffer.count, nulls: buffer.nulls,
             encodings: [ParquetCode.Encoding.runLength, buffer.encoding], bounds: buffer.storedBounds)
         if let (values, count) = buffer.dictionaryPage {
             chunk.encodings.append(ParquetCode.Encoding.plain)
-            chunk.dictionaryOffset = written
-            writePage(values.span.bytes, ParquetCode.Page.dictionary, &chunk) { header in
+            chunk.dictionaryOffset = written + compression.group.count
+            addPage(values.span.bytes, ParquetCode.Page.dictionary, &chunk) { header in
                 header.structure(7) {
                     $0.int32(1, count)
                     $0.int32(2, ParquetCode.Encoding.plain)
                 }
             }
         }
-        chunk.dataOffset = written
+        chunk.dataOffset = written + compression.group.count
         let (count, encoding) = (buffer.count, buffer.encoding)
         buffer.withDataPage(&compression.page) { page in
-            writePage(page, ParquetCode.Page.data, &chunk) { header in
+            addPage(page, ParquetCode.Page.data, &chunk) { header in
                 header.structure(5) {
                     $0.int32(1, count)
                     $0.int32(2, encoding)
@@ -97,8 +101,8 @@ final class ParquetWriter {
         return chunk
     }
 
-    /// Writes a page after its header.
-    private func writePage(
+    /// Adds a page after its header.
+    private func addPage(
         _ page: RawSpan, _ type: Int, _ chunk: inout Chunk, _ describe: (inout CompactProtocol) -> Void
     ) {
         compression.compress(page)
@@ -109,8 +113,8 @@ final class ParquetWriter {
             $0.int32(3, compressed)
             describe(&$0)
         }
-        put(header)
-        put(compression.compressed)
+        compression.group += header
+        compression.group += compression.compressed
         chunk.compressed += header.count + compressed
         chunk.uncompressed += header.count + uncompressed
     }
@@ -131,7 +135,7 @@ final class ParquetWriter {
         }
         var length: [UInt8] = []
         length.append(first: 4, of: UInt64(footer.count))
-        put(footer + length + ParquetCode.magic)
+        write(footer + length + ParquetCode.magic)
     }
 
     private func describeSchema(_ file: inout CompactProtocol) {
