@@ -47,7 +47,7 @@ package protocol Analysis: AnyObject {
     /// The connection is over.
     func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding])
 
-    /// Deadlines before `time` have passed.
+    /// Deadlines before `time` have passed: called if `nextDeadline` has.
     func advance(to time: Timestamp, into findings: inout [Finding])
 
     /// The trace is over, and all connections are.

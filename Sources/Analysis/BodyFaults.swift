@@ -19,11 +19,12 @@ package final class BodyFaults: Analysis {
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, !format.directions[frame.direction].hasPlainBodies else { return }
-        for fault in frame.decodedBody(of: bytes, format.directions[frame.direction]).faults {
+        guard let known = connection.known, !known.format.directions[frame.direction].hasPlainBodies else { return }
+        for fault in frame.decodedBody(of: bytes, known.format.directions[frame.direction]).faults {
             findings.append(
                 Finding(
-                    kind: kind(of: fault.kind), severity: .warning, connection: connection.number, format: format.name,
+                    kind: kind(of: fault.kind), severity: .warning, connection: connection.number,
+                    format: known.format.name,
                     from: frame.direction, time: frame.info.time,
                     message: "the body of frame \(frame.info.index): \(fault.encoding): \(fault.message)",
                     data: [
@@ -45,7 +46,7 @@ package final class BodyFaults: Analysis {
                 findings.append(
                     Finding(
                         kind: kind(of: fault), severity: .warning, connection: connection.number,
-                        format: connection.format?.name, from: direction, time: closing.time,
+                        format: connection.known?.format.name, from: direction, time: closing.time,
                         message: "\(frames) from the \(direction.sender) with such a fault",
                         data: [Field("count", .integer(Int64(more)))]))
             }

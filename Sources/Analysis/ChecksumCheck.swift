@@ -17,8 +17,8 @@ package final class ChecksumCheck: Analysis {
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format else { return }
-        let layout = format.directions[frame.direction].layouts[frame.shape.layout]
+        guard let known = connection.known else { return }
+        let layout = known.format.directions[frame.direction].layouts[frame.shape.layout]
         // The checksum of a frame with a gap cannot match.
         guard layout.hasChecksums, frame.info.missing == 0 else { return }
         for result in layout.checksums(of: bytes, frame.shape) {
@@ -35,7 +35,7 @@ package final class ChecksumCheck: Analysis {
             }
             findings.append(
                 Finding(
-                    kind: .badChecksum, severity: .warning, connection: connection.number, format: format.name,
+                    kind: .badChecksum, severity: .warning, connection: connection.number, format: known.format.name,
                     from: frame.direction, time: frame.info.time, message: message,
                     data: data + .packets(("packet", frame.info.packet))))
         }

@@ -13,7 +13,7 @@ package final class ConnectFailures: Analysis {
         findings.append(
             Finding(
                 kind: closing.reason == .tlsFailed ? .tlsFailed : .connectFailed, severity: .error,
-                connection: connection.number, format: connection.format?.name,
+                connection: connection.number, format: connection.known?.format.name,
                 from: .fromServer, time: closing.time, message: detail, data: []))
     }
 }

@@ -26,10 +26,11 @@ package final class SequenceCheck: Analysis {
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let format = connection.format, let rule = format.sequence,
+        guard let shared = connection.known, let rule = shared.format.sequence,
             rule.from ?? frame.direction == frame.direction,
             frame.info.missing == 0,
-            let text = format.directions[frame.direction].value(at: rule.place, of: bytes, frame.shape)?.plainText,
+            let text = shared.format.directions[frame.direction].value(at: rule.place, of: bytes, frame.shape)?
+                .plainText,
             let number = Int64(text)
         else { return }
         let known = last[connection.number]?[frame.direction]
@@ -59,7 +60,7 @@ package final class SequenceCheck: Analysis {
             Finding(
                 kind: missing == nil ? .sequenceRepeat : .sequenceGap, severity: .warning,
                 connection: connection.number,
-                format: format.name, from: frame.direction, time: frame.info.time, message: message,
+                format: shared.format.name, from: frame.direction, time: frame.info.time, message: message,
                 data: data + .packets(("packet", frame.info.packet))))
     }
 

@@ -24,7 +24,8 @@ package final class StreamFaults: Analysis {
         ) {
             findings.append(
                 Finding(
-                    kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
+                    kind: kind, severity: severity, connection: connection.number,
+                    format: connection.known?.format.name,
                     from: packet.direction, time: packet.time, message: message,
                     data: [
                         Field("offset", .integer(Int64(offset))), Field("length", .integer(Int64(length))),
@@ -32,7 +33,7 @@ package final class StreamFaults: Analysis {
                     ] + data))
         }
         // They are of any part of a frame, or of none: what is secret in them cannot be told from the rest.
-        let isHidden = connection.format?.secrets.isEmpty == false
+        let isHidden = connection.known?.format.secrets.isEmpty == false
         func hex(_ key: String, _ bytes: ArraySlice<UInt8>) -> Field { Self.hex(key, isHidden ? [] : bytes) }
         switch notice {
         case .conflict(let start, let kept, let other):
@@ -70,7 +71,7 @@ package final class StreamFaults: Analysis {
             findings.append(
                 Finding(
                     kind: .memoryLimit, severity: .warning, connection: connection.number,
-                    format: connection.format?.name,
+                    format: connection.known?.format.name,
                     from: packet.direction, time: packet.time,
                     message:
                         "the memory limit was reached (--memory-limit): \(Quantities.counted(byteCount, "byte")) from the \(packet.direction.sender) waited behind a gap, which is now declared missing",

@@ -37,7 +37,7 @@ package final class TLSFaults: Analysis {
         }
         findings.append(
             Finding(
-                kind: kind, severity: severity, connection: connection.number, format: connection.format?.name,
+                kind: kind, severity: severity, connection: connection.number, format: connection.known?.format.name,
                 from: packet.direction, time: packet.time, message: message, data: data))
     }
 }

@@ -73,7 +73,7 @@ package final class Decoder: StreamReceiver {
 
     private func pass(_ time: Timestamp) {
         output.deadlines.passPauses(before: time)
-        output.analyse { $0.advance(to: time, into: &$1) }
+        output.advance(to: time)
     }
 
     /// The earliest pending deadline.

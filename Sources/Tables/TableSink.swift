@@ -82,8 +82,8 @@ package final class TableSink: TraceSink {
     package func summary(_ summary: Summary) {
         // Of two legs, one may never have opened.
         for (number, pending) in connections.sorted(by: { $0.key < $1.key }) { settle(number, pending) }
-        // Other shards may have what this one has not; without a connection nothing may have been read.
-        if !selection.isShard, outcome.connections > 0 { files.complete() }
+        // Other shards and runs may have what this one has not; without a connection nothing may have been read.
+        if !selection.isShard, selection.finalBefore == nil, outcome.connections > 0 { files.complete() }
         outcome.files = files.finish().map {
             TableOutcome.File(table: $0.table, path: $0.path, rows: $0.rows, bytes: $0.size)
         }

@@ -14,8 +14,8 @@ public final class TracedConnection {
 
     /// The kinds of its frames; nil while its format is unknown.
     package var kinds: PerDirection<FrameKinds>? { known?.kinds }
-    /// What it shares with other connections of its format.
-    private(set) var known: KnownFormat?
+    /// What it shares with other connections of its format: to ask for a part of that, this is faster than `format`, which is copied.
+    package private(set) var known: KnownFormat?
     /// How many bodies were faulty; known when the connection is over.
     package var faults: PerDirection<FaultCounts> {
         get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }

@@ -48,7 +48,26 @@ struct CountingTests {
             "header: [{ kind: u16 }, { length: u24 }]\nframing: { rule: length-field, field: length, counts: body, limit: 3000 }",
             true, 3, 0
         ),
+        (
+            "header: [{ magic: { type: u16, equals: 0xd5aa } }, { kind: u16 }, { length: u16 }]\nframing: { rule: length-field, field: length }",
+            true, 2, 0
+        ),
+        (
+            """
+            header: [{ kind: u16 }, { length: u16 }, { id: u32 }, { version: { type: u8, equals: 3 } }, { magic: { type: u16, equals: 0x5a96 } }]
+            framing: { rule: length-field, field: length, counts: rest }
+            """, true, 2, 7
+        ),
     ]
+    /// What their frames begin with, around the length.
+    private static func head(_ number: Int, _ type: [UInt8], _ size: [UInt8]) -> [UInt8] {
+        switch number {
+        case 2: type + size
+        case 3: [0xd5, 0xaa] + type + size
+        case 4: type + size + [1, 2, 3, 4, 3, 0x5a, 0x96]
+        default: size + type + [0]
+        }
+    }
 
     /// Heartbeats are kind 9, requests 1 and answers 2; all bodies should be Protobuf.
     private static func format(_ number: Int) throws -> Format {
@@ -69,6 +88,10 @@ struct CountingTests {
         var stream: [UInt8] = []
         for _ in 0..<Int.random(in: 10...40, using: &generator) {
             if Int.random(in: 0..<400, using: &generator) == 0 { stream += [UInt8](repeating: 0xff, count: 9) }
+            // Constants that are wrong, from the first byte on or later.
+            if number > 2, Int.random(in: 0..<100, using: &generator) == 0 {
+                stream += head(number, [0xd5, 0xab], [0, 7]).prefix(Int.random(in: 1...11, using: &generator))
+            }
             let kinds: [UInt8] = [3, 3, 3, 4, 5, 5, 7, 7, 1, 2, 9]
             let kind = kinds.randomElement(using: &generator) ?? 3
             var body: [UInt8] = []
@@ -83,12 +106,12 @@ struct CountingTests {
             let bytes = (0..<format.width).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
             let size = format.endian ? bytes.reversed() : bytes
             let type = format.endian ? [0, kind] : [kind, 0]
-            stream += number == 2 ? type + size + body : size + type + [0] + body
+            stream += head(number, type, size) + body
         }
         return stream
     }
 
-    @Test(arguments: 0..<3, [FrameInterest.heartbeats, [.faultyBodies], [.heartbeats, .faultyBodies, .paired], []])
+    @Test(arguments: 0..<5, [FrameInterest.heartbeats, [.faultyBodies], [.heartbeats, .faultyBodies, .paired], []])
     func whatIsCountedIsWhatIsPassedOn(number: Int, wanted: FrameInterest) throws {
         let format = try Self.format(number)
         var alone = 0

@@ -241,14 +241,20 @@ import Trace
 
     /// A query over a table that is not there would fail.
     @Test func tablesWithoutRowsHaveAFile() throws {
-        let whole = try decode("im-json/chat.pcap")
-        let empty = whole.outcome.files.filter { $0.rows == 0 }
-        #expect(Set(whole.outcome.files.map(\.table)) == Set(Table.allCases) && empty.map(\.table) == [.findings])
-        #expect(try whole.memory.rows(.findings) == ["t.parquet": []])
-        var selection = TableSelection()
-        selection.isShard = true
-        let shard = try decode("im-json/chat.pcap", selection)
-        #expect(shard.outcome.files.map(\.path) == whole.outcome.files.filter { $0.rows > 0 }.map(\.path))
+        var empty = 0
+        for capture in Self.captures {
+            let whole = try decode(capture)
+            #expect(Set(whole.outcome.files.map(\.table)) == Set(Table.allCases))
+            for file in whole.outcome.files where file.rows == 0 {
+                empty += 1
+                #expect(try whole.memory.rows(file.table) == ["t.parquet": []])
+            }
+            var selection = TableSelection()
+            selection.isShard = true
+            let shard = try decode(capture, selection)
+            #expect(shard.outcome.files.map(\.path) == whole.outcome.files.filter { $0.rows > 0 }.map(\.path))
+        }
+        #expect(empty > 0)
     }
 
     @Test func namedConnectionsAreLeftOut() throws {

@@ -189,7 +189,7 @@ package final class HazardFinder: Analysis {
         _ data: [Field]
     ) -> Finding {
         Finding(
-            kind: .hazard, severity: .info, connection: connection.number, format: connection.format?.name,
+            kind: .hazard, severity: .info, connection: connection.number, format: connection.known?.format.name,
             from: direction, time: time, message: "\(hazard.rawValue): a published receiver \(harm)",
             data: [Field("hazard", .text(hazard.rawValue))] + data)
     }

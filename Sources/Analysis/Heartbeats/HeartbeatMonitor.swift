@@ -43,7 +43,7 @@ package final class HeartbeatMonitor: Analysis {
 
     /// Waits for the first heartbeat.
     package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
-        guard connection.hasBegun, let contract = connection.format?.heartbeat else { return }
+        guard connection.hasBegun, let contract = connection.known?.format.heartbeat else { return }
         let bucket = HostBuckets.bucket(of: connection)
         guard expecting[bucket] < mostExpected else { return }
         expecting[bucket] += 1
@@ -63,10 +63,10 @@ package final class HeartbeatMonitor: Analysis {
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        if let announced = connection.format?.heartbeat?.announced {
+        if let announced = connection.known?.format.heartbeat?.announced {
             announce(announced, frame, bytes, connection)
         }
-        guard frame.isHeartbeat || connection.format?.heartbeat?.counts == .frames,
+        guard frame.isHeartbeat || connection.known?.format.heartbeat?.counts == .frames,
             let watch = watch(connection, from: frame.direction),
             let kinds = connection.kinds?[frame.direction]
         else { return }
@@ -106,7 +106,7 @@ package final class HeartbeatMonitor: Analysis {
     /// The state of a connection's heartbeats; nil if its format has none from that side.
     private func watch(_ connection: TracedConnection, from direction: Direction) -> HeartbeatWatch? {
         if let known = watched[connection.number] { return known.from == direction ? known : nil }
-        guard let contract = connection.format?.heartbeat, contract.from == direction else { return nil }
+        guard let contract = connection.known?.format.heartbeat, contract.from == direction else { return nil }
         let first = HeartbeatWatch(connection, contract)
         watched[connection.number] = first
         return first
@@ -164,7 +164,7 @@ package final class HeartbeatMonitor: Analysis {
 
     /// Stops waiting.
     package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        guard let contract = connection.format?.heartbeat else { return }
+        guard let contract = connection.known?.format.heartbeat else { return }
         if let watch = watched.removeValue(forKey: connection.number) {
             deadlines.cancel(connection.number)
             if watch.isExpected { expecting[HostBuckets.bucket(of: connection)] -= 1 }

@@ -11,7 +11,8 @@ extension HeartbeatWatch {
         _ kind: Finding.Kind, _ severity: Finding.Severity, at time: Timestamp, _ message: String, _ data: [Field]
     ) -> Finding {
         Finding(
-            kind: kind, severity: severity, connection: connection.number, format: connection.format?.name, from: from,
+            kind: kind, severity: severity, connection: connection.number, format: connection.known?.format.name,
+            from: from,
             time: time, message: message, data: data)
     }
 

@@ -98,7 +98,7 @@ package final class ReconnectStorms: Analysis {
 
     /// Whether it was opened for one exchange, which the server ends: a connection without heartbeats is not meant to stay open.
     private static func isAnswered(_ connection: TracedConnection) -> Bool {
-        connection.format?.heartbeat == nil && connection.hadBytes.fromClient && connection.hadBytes.fromServer
+        connection.known?.format.heartbeat == nil && connection.hadBytes.fromClient && connection.hadBytes.fromServer
     }
 
     private func keep(_ event: Event, into findings: inout [Finding]) {
@@ -176,7 +176,7 @@ package final class ReconnectStorms: Analysis {
         findings.append(
             Finding(
                 kind: .reconnectStorm, severity: .warning, connection: last.connection.number,
-                format: last.connection.format?.name,
+                format: last.connection.known?.format.name,
                 from: .fromClient, time: last.time,
                 message:
                     "reconnect storm: \(ends.client) reconnected to \(ends.server) \(Self.reconnects) times in \(span.text(digits: true)), each time immediately",

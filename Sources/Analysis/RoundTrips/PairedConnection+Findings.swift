@@ -47,24 +47,22 @@ extension PairedConnection {
     /// Requests whose answer was due, and answers whose request did not arrive, as far as each side is known.
     func overdue(before known: PerDirection<Timestamp>) -> [Finding] {
         var found: [Finding] = []
-        for (index, pairing) in pairings.enumerated() {
-            if let within = pairing.within {
-                while let request = exchanges[index].requests.first,
-                    request.time + within < known[pairing.from.opposite]
-                {
-                    exchanges[index].requests.removeFirst()
+        for index in pairings.indices {
+            let from = pairings[index].from
+            if let within = pairings[index].within {
+                while let asked = exchanges[index].requests.first?.time, asked + within < known[from.opposite] {
+                    let request = exchanges[index].requests.removeFirst()
                     exchanges[index].overdue.append(request)
                     if exchanges[index].overdue.count > Self.mostRequests { exchanges[index].overdue.removeFirst() }
                     found += report(
-                        kind(index), index, from: pairing.from.opposite, at: request.time + within,
-                        "\(label(request)) from the \(pairing.from.sender) was not answered within \(within.text(digits: true))",
+                        kind(index), index, from: from.opposite, at: asked + within,
+                        "\(label(request)) from the \(from.sender) was not answered within \(within.text(digits: true))",
                         data(request) + [Field("within", .number(within.seconds))]
                             + .packets(("packet", request.packet)))
                 }
             }
-            while let answer = exchanges[index].early.first, answer.time + Self.patience < known[pairing.from] {
-                exchanges[index].early.removeFirst()
-                found += withoutRequest(answer, index)
+            while let answered = exchanges[index].early.first?.time, answered + Self.patience < known[from] {
+                found += withoutRequest(exchanges[index].early.removeFirst(), index)
             }
         }
         return found

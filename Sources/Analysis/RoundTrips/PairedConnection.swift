@@ -79,11 +79,14 @@ final class PairedConnection {
     /// When there may be a finding.
     var deadline: Timestamp? {
         var next: Timestamp?
-        for (index, exchange) in exchanges.enumerated() {
-            if let within = pairings[index].within, let first = exchange.requests.first {
-                next = min(next ?? .distantFuture, first.time + within)
+        // Every paired frame asks: nothing is copied but times.
+        for index in exchanges.indices {
+            if let within = pairings[index].within, let asked = exchanges[index].requests.first?.time {
+                next = min(next ?? .distantFuture, asked + within)
             }
-            if let first = exchange.early.first { next = min(next ?? .distantFuture, first.time + Self.patience) }
+            if let answered = exchanges[index].early.first?.time {
+                next = min(next ?? .distantFuture, answered + Self.patience)
+            }
         }
         return next
     }

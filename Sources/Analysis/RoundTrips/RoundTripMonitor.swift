@@ -157,7 +157,6 @@ package final class RoundTripMonitor: Analysis {
         _ answer: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection, into findings: inout [Finding]
     ) {
         guard !paired.exchanges[pairing].isLost else { return }
-        let rule = paired.pairings[pairing]
         guard let place = paired.exchanges[pairing].requests.firstIndex(where: { $0.key == answer.key }) else {
             // The earlier requests of a connection picked up mid-stream are unknown.
             if !paired.connection.opening.handshake, paired.exchanges[pairing].requests.isEmpty { return }
@@ -166,14 +165,14 @@ package final class RoundTripMonitor: Analysis {
                 report(paired, pairing, request, answer)
                 return
             }
-            if rule.isOptional { return }
+            if paired.pairings[pairing].isOptional { return }
             if paired.exchanges[pairing].early.count < PairedConnection.mostEarly {
                 paired.exchanges[pairing].early.append(answer)
             }
             return
         }
         let request = paired.exchanges[pairing].requests.remove(at: place)
-        if place > 0, rule.isOrdered {
+        if place > 0, paired.pairings[pairing].isOrdered {
             let older = paired.exchanges[pairing].requests[0]
             findings += paired.outOfOrder(answer, to: request, before: older, place, pairing)
         }

@@ -59,6 +59,10 @@ extension Framer {
             frames &+= 1
             at &+= total
         }
+        // Constants are checked as soon as they are there, and a fault is reported then.
+        if at < end, next == nil, !isStopped {
+            isStopped = !lengths.constants.match(beginning: chunk.extracting(unchecked: at..<end))
+        }
         tally.merged &+= merged
         counts.frames &+= frames
         counts.framed &+= at &- counted.bytes
@@ -113,6 +117,11 @@ extension Framer {
             pending.append(
                 chunk.extracting(unchecked: Range(uncheckedBounds: (0, taken))), of: lengths.head, scratch)
             guard pending.count >= lengths.head else {
+                guard lengths.constants.match(beginning: pending.storage.span.bytes.extracting(0..<pending.count))
+                else {
+                    pending.truncate(to: before)
+                    return nil
+                }
                 chunks.append(place)
                 return taken
             }

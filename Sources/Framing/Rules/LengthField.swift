@@ -71,7 +71,7 @@ package struct LengthField: EndedRule {
         }
         fixed = head.hasConstants ? nil : known
         fixedBehindConstants = head.hasConstants ? known : nil
-        plainLengths = fixed.flatMap { lengths($0) }
+        plainLengths = known.flatMap { lengths($0) }
     }
 
     package func scan(
@@ -83,6 +83,16 @@ package struct LengthField: EndedRule {
             return shape(
                 Int(exactly: value), headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start
             )
+        }
+        if let fixed = fixedBehindConstants, let constants = head.plainConstants,
+            bytes.byteCount - start >= fixed.length, constants.match(bytes, at: start)
+        {
+            let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+            // A number of 64 bits that is too large has a message of its own.
+            if let number = Int(exactly: value) {
+                return shape(
+                    number, headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start)
+            }
         }
         return scanVarying(bytes, from: start, origin: origin)
     }
@@ -104,10 +114,11 @@ package struct LengthField: EndedRule {
 
     private func lengths(_ fixed: FixedLength) -> PlainLengths? {
         // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
-        guard !negativeIsEmpty, requiredEnd == nil, fixed.width < 8,
+        guard !negativeIsEmpty, requiredEnd == nil, fixed.width < 8, let constants = head.plainConstants,
             let number = FixedPlace(offset: fixed.offset, width: fixed.width, order: fixed.order)
         else { return nil }
-        return PlainLengths(number: number, head: fixed.length, tail: tail, added: added(fixed), limit: limit)
+        return PlainLengths(
+            number: number, constants: constants, head: fixed.length, tail: tail, added: added(fixed), limit: limit)
     }
 
     /// How much longer a frame is than the value of its length field.

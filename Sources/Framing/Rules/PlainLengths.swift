@@ -4,6 +4,8 @@ import Streams
 package struct PlainLengths: Sendable {
     /// The number.
     let number: FixedPlace
+    /// What a frame begins with.
+    let constants: PlainConstants
     /// The bytes before the body, which contain it.
     let head: Int
     /// The bytes after the body.
@@ -17,6 +19,7 @@ package struct PlainLengths: Sendable {
     @inline(__always)
     func total(in bytes: RawSpan, at start: Int) -> Int? {
         let total = Int(truncatingIfNeeded: number.value(in: bytes, at: start)) &+ added
+        guard constants.match(bytes, at: start) else { return nil }
         return total >= head &+ tail && total <= limit ? total : nil
     }
 

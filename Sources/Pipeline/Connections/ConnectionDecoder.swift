@@ -268,7 +268,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     private func take(_ report: ActionReport) {
-        if connection.format?.secrets.isEmpty != true { changed?.take(report) }
+        if connection.known?.format.secrets.isEmpty != true { changed?.take(report) }
         for sink in output.sinks { sink.action(report, on: connection) }
     }
 

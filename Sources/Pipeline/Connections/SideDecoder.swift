@@ -271,11 +271,11 @@ extension SideDecoder: FrameReceiver {
         _ pick: inout FrameSieve.Pick, _ frame: FrameInfo, _ content: RawSpan, _ shape: FrameShape,
         _ direction: Direction
     ) {
-        guard let format = connection.format, let beginning = format.beginning else { return }
+        guard let known = connection.known, let beginning = known.format.beginning else { return }
         if direction == beginning.from {
             let values = FrameValues(info: frame, direction: direction, isHeartbeat: false)
             connection.hasBegun = values.fulfil(
-                beginning.condition, content: content, shape: shape, format: format.directions[direction])
+                beginning.condition, content: content, shape: shape, format: known.format.directions[direction])
         }
         guard !connection.hasBegun else { return }
         if pick.isHeartbeat { counts.heartbeats -= 1 }

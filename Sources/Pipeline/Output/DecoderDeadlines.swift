@@ -1,5 +1,6 @@
 import Analysis
 import Streams
+import Trace
 
 /// Called when a pause deadline has passed.
 protocol PauseReceiver: AnyObject {
@@ -48,6 +49,19 @@ final class DecoderDeadlines {
         earliest = pauses.first ?? .distantFuture
         for analysis in analyses {
             if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
+        }
+    }
+
+    /// Notifies the analyses whose deadlines before `time` have passed, and recomputes the earliest one.
+    func pass(before time: Timestamp, into findings: inout [Finding]) {
+        earliest = pauses.first ?? .distantFuture
+        for analysis in analyses {
+            guard var deadline = analysis.nextDeadline else { continue }
+            if deadline < time {
+                analysis.advance(to: time, into: &findings)
+                deadline = analysis.nextDeadline ?? .distantFuture
+            }
+            if deadline < earliest { earliest = deadline }
         }
     }
 

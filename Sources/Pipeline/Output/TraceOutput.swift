@@ -77,7 +77,7 @@ final class TraceOutput {
             Finding(
                 kind: .memoryLimit, severity: .warning, connection: connection.number,
                 leg: connection.leg == .out ? .out : nil,
-                format: connection.format?.name, from: direction, time: time,
+                format: connection.known?.format.name, from: direction, time: time,
                 message: eviction.message(direction, limit: memoryLimit),
                 data: eviction.data(limit: memoryLimit)))
         reportFindings()
@@ -93,6 +93,12 @@ final class TraceOutput {
     func analyse(_ ask: (any Analysis, inout [Finding]) -> Void) {
         for analysis in analyses { ask(analysis, &findings) }
         reportFindings()
+    }
+
+    /// Deadlines of analyses before `time` have passed.
+    func advance(to time: Timestamp) {
+        deadlines.pass(before: time, into: &findings)
+        passOnFindings()
     }
 
     /// Notifies the analyses that inspect every packet.
@@ -145,6 +151,6 @@ final class TraceOutput {
 
     /// Adds a closed connection's counts to the summary.
     func count(_ totals: Summary.Totals, on connection: TracedConnection) {
-        summary.formats[connection.format?.name, default: Summary.Totals()].add(totals)
+        summary.formats[connection.known?.format.name, default: Summary.Totals()].add(totals)
     }
 }

@@ -63,7 +63,7 @@ package final class CheckWriter: TraceSink {
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
-        guard kinds.includes("unframed"), connection.format?.isFramed != false else { return }
+        guard kinds.includes("unframed"), connection.known?.format.isFramed != false else { return }
         let count = Quantities.counted(run.byteCount, "byte")
         let detail = run.shownDetail(direction, on: connection)
         let text =
@@ -94,7 +94,7 @@ package final class CheckWriter: TraceSink {
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         let frames = counts.fromClient.frames + counts.fromServer.frames
-        report.closed(connection.connectionLeg, frames: frames, format: connection.format?.name, at: closing.time)
+        report.closed(connection.connectionLeg, frames: frames, format: connection.known?.format.name, at: closing.time)
     }
 
     package func summary(_ summary: Summary) {

@@ -18,7 +18,7 @@ public struct ActionEvent: Hashable, Sendable {
     package init(_ report: ActionReport, on connection: TracedConnection) {
         self.init(connection: connection.number, report: report)
         // What the format is may follow from later bytes.
-        if connection.format?.secrets.isEmpty != true {
+        if connection.known?.format.secrets.isEmpty != true {
             (self.report.before, self.report.after) = ([], [])
         }
     }

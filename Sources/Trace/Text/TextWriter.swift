@@ -85,13 +85,13 @@ package final class TextWriter: TraceSink {
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
         announce(connection)
         // The beginning of a protocol that is recognised but not framed was already reported.
-        if connection.format?.isFramed == false, !options.isVerbose { return }
+        if connection.known?.format.isFramed == false, !options.isVerbose { return }
         let place =
             "\(Quantities.counted(run.byteCount, "byte")) unframed at offset \(Quantities.grouped(run.offset))"
         let text = "\(arrow(direction)) \(place), \(run.reason.rawValue): \(run.shownDetail(direction, on: connection))"
         warn(
             run.time, connection.connectionLeg, PrintableText.of(text),
-            connection.format?.isFramed == false ? .info : .warning
+            connection.known?.format.isFramed == false ? .info : .warning
         )
         if options.isVerbose, connection.kinds?[direction].hidesUnframed == true {
             put("      not shown: they may hold secrets (--show-secrets)\n", .faint)

@@ -18,6 +18,10 @@ package struct BinaryHead: Head {
     private let restricted: [Int]
     /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
+    /// The same, if there is nothing else that a header of fixed length has to have.
+    let plainConstants: PlainConstants?
+    /// The names of the fields: a field that is copied has many references to count.
+    private let fieldNames: [String]
 
     private struct Constant: Sendable {
         var bytes: [UInt8]
@@ -45,6 +49,8 @@ package struct BinaryHead: Head {
             (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
         restricted = fields.indices.filter { fields[$0].isRestricted }
+        plainConstants = restricted.isEmpty && offset != nil ? PlainConstants(constantBytes) : nil
+        fieldNames = fields.map(\.name)
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants =
             constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
@@ -69,9 +75,12 @@ package struct BinaryHead: Head {
 
     /// Scans the header at `start`: its constants as far as bytes are available, then its end.
     package func scan(_ bytes: RawSpan, at start: Int) -> Scan {
-        if let fixedLength, !hasConstants {
-            return bytes.byteCount - start >= fixedLength
-                ? .complete(length: fixedLength) : .incomplete(atLeast: fixedLength)
+        if let fixedLength, let plainConstants {
+            if bytes.byteCount - start >= fixedLength {
+                if plainConstants.match(bytes, at: start) { return .complete(length: fixedLength) }
+            } else if !hasConstants {
+                return .incomplete(atLeast: fixedLength)
+            }
         }
         var at = start
         for (index, field) in fields.enumerated() {
@@ -187,8 +196,7 @@ package struct BinaryHead: Head {
     }
 
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
-        // By index: a field that is copied has many references to count.
-        for index in fields.indices where fields[index].name == name { return value(index, in: head) }
+        for index in fieldNames.indices where fieldNames[index] == name { return value(index, in: head) }
         return fields(of: head).first { $0.name == name }?.value
     }
 
