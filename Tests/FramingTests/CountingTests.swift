@@ -89,8 +89,11 @@ struct CountingTests {
         for _ in 0..<Int.random(in: 10...40, using: &generator) {
             if Int.random(in: 0..<400, using: &generator) == 0 { stream += [UInt8](repeating: 0xff, count: 9) }
             // Constants that are wrong, from the first byte on or later.
-            if number > 2, Int.random(in: 0..<100, using: &generator) == 0 {
-                stream += head(number, [0xd5, 0xab], [0, 7]).prefix(Int.random(in: 1...11, using: &generator))
+            if number > 2, Int.random(in: 0..<50, using: &generator) == 0 {
+                var wrong = head(number, [0, 3], [0, 7])
+                let place = number == 3 ? 0...1 : 8...10
+                wrong[Int.random(in: place, using: &generator)] ^= 1
+                stream += wrong.prefix(Int.random(in: 1...wrong.count, using: &generator))
             }
             let kinds: [UInt8] = [3, 3, 3, 4, 5, 5, 7, 7, 1, 2, 9]
             let kind = kinds.randomElement(using: &generator) ?? 3
@@ -154,6 +157,8 @@ struct CountingTests {
                     }
                 }
                 #expect(one.position == other.position && one.heldBytes == other.heldBytes, "seed \(seed)")
+                #expect(one.heldMemory == other.heldMemory, "seed \(seed)")
+                #expect(all.unframed.count == counted.unframed.count, "seed \(seed)")
                 at = end
             }
             one.finish(scratch: scratch, into: all)

@@ -117,11 +117,6 @@ extension Framer {
             pending.append(
                 chunk.extracting(unchecked: Range(uncheckedBounds: (0, taken))), of: lengths.head, scratch)
             guard pending.count >= lengths.head else {
-                guard lengths.constants.match(beginning: pending.storage.span.bytes.extracting(0..<pending.count))
-                else {
-                    pending.truncate(to: before)
-                    return nil
-                }
                 chunks.append(place)
                 return taken
             }
