@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from frametap_spark.program import Program, Selection
-from frametap_spark.second_stage import find_in, write_found
+from frametap_spark.second_stage import queries, write_found
 from frametap_spark.tables import database
 from frametap_spark.tasks import scratch
+
+#: How data's values are read in DuckDB's SQL.
+DUCKDB = {name: f"f.data->>'$.{key}'" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))}
 
 
 def write_tables(program: Program, captures: list[Path], output: Path) -> Path:
@@ -21,6 +24,10 @@ def write_tables(program: Program, captures: list[Path], output: Path) -> Path:
             files = list((output / table).glob("*/*.parquet"))
             source = f"select * from read_parquet('{output}/{table}/*/*.parquet')" if files else f"{nothing} limit 0"
             connection.execute(f"create temp view {table} as {source}")
-        found = list(find_in(connection, sorted(set(written.heartbeats))))
+        found = [
+            finding
+            for query, _, finder in queries(sorted(set(written.heartbeats)), DUCKDB)
+            for finding in finder(connection.execute(f"select * from ({query}) order by all").fetchall())
+        ]
         write_found(connection, found, "across", output)
     return output

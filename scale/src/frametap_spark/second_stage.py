@@ -16,14 +16,13 @@ from .tasks import Job, scratch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-#: How data's values are read, in Spark's SQL and DuckDB's.
+#: How data's values are read in Spark's SQL.
 SPARK = {name: f"get_json_object(f.data, '$.{key}')" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))}
-DUCKDB = {name: f"f.data->>'$.{key}'" for name, key in (("data", "silentFor"), ("blame", "blame"), ("reason", "reason"))}
 
 Finder = Callable[[Iterable], Iterator[across.Finding]]
 
 
-def _queries(heartbeats: list[str], values: dict[str, str]) -> list[tuple[str, tuple[str, ...], Finder]]:
+def queries(heartbeats: list[str], values: dict[str, str]) -> list[tuple[str, tuple[str, ...], Finder]]:
     """The rows that each finder takes, what they are grouped by, and the finder."""
     return [
         (across.events_sql(heartbeats), ("client", "server"), across.storms),
@@ -43,7 +42,7 @@ def find(
     rows = spark.read.parquet(*findings).selectExpr(*(part.split()[0] for part in columns.split(", "))) if findings else None
     (rows if rows is not None else spark.createDataFrame([], columns)).createOrReplaceTempView("findings")
     found = None
-    for query, keys, finder in _queries(heartbeats, SPARK):
+    for query, keys, finder in queries(heartbeats, SPARK):
         part = _in_order(spark.sql(query), keys, partitions).rdd.mapPartitions(lambda rows, finder=finder: map(tuple, finder(rows)))
         found = part if found is None else found.union(part)
     files = found.coalesce(partitions).mapPartitionsWithIndex(lambda index, rows: _store(job, index, rows)).collect()
@@ -84,9 +83,3 @@ def write_found(connection: duckdb.DuckDBPyConnection, rows: Iterable[tuple], na
             folder / "findings",
         )
     lines.unlink()
-
-
-def find_in(connection: duckdb.DuckDBPyConnection, heartbeats: list[str]) -> Iterator[across.Finding]:
-    """The same findings in one process, of DuckDB's tables `connections` and `findings`."""
-    for query, _, finder in _queries(heartbeats, DUCKDB):
-        yield from finder(connection.execute(f"select * from ({query}) order by all").fetchall())
