@@ -58,6 +58,13 @@ struct CountingTests {
             framing: { rule: length-field, field: length, counts: rest }
             """, true, 2, 7
         ),
+        (
+            """
+            byteOrder: little
+            header: [{ magic: { type: u16, equals: 0xd5aa } }, { kind: u16 }, { length: u32 }, { end: { type: u16, equals: 0x5a96 } }]
+            framing: { rule: length-field, field: length, counts: rest }
+            """, false, 4, 2
+        ),
     ]
     /// What their frames begin with, around the length.
     private static func head(_ number: Int, _ type: [UInt8], _ size: [UInt8]) -> [UInt8] {
@@ -65,6 +72,7 @@ struct CountingTests {
         case 2: type + size
         case 3: [0xd5, 0xaa] + type + size
         case 4: type + size + [1, 2, 3, 4, 3, 0x5a, 0x96]
+        case 5: [0xaa, 0xd5] + type + size + [0x96, 0x5a]
         default: size + type + [0]
         }
     }
@@ -90,9 +98,9 @@ struct CountingTests {
             if Int.random(in: 0..<400, using: &generator) == 0 { stream += [UInt8](repeating: 0xff, count: 9) }
             // Constants that are wrong, from the first byte on or later.
             if number > 2, Int.random(in: 0..<50, using: &generator) == 0 {
-                var wrong = head(number, [0, 3], [0, 7])
-                let place = number == 3 ? 0...1 : 8...10
-                wrong[Int.random(in: place, using: &generator)] ^= 1
+                var wrong = head(number, format.endian ? [0, 3] : [3, 0], format.endian ? [0, 7] : [2, 0, 0, 0])
+                let places = [3: [0, 1], 4: [8, 9, 10], 5: [0, 1, 8, 9]][number] ?? []
+                wrong[places.randomElement(using: &generator) ?? 0] ^= 1
                 stream += wrong.prefix(Int.random(in: 1...wrong.count, using: &generator))
             }
             let kinds: [UInt8] = [3, 3, 3, 4, 5, 5, 7, 7, 1, 2, 9]
@@ -114,7 +122,7 @@ struct CountingTests {
         return stream
     }
 
-    @Test(arguments: 0..<5, [FrameInterest.heartbeats, [.faultyBodies], [.heartbeats, .faultyBodies, .paired], []])
+    @Test(arguments: 0..<6, [FrameInterest.heartbeats, [.faultyBodies], [.heartbeats, .faultyBodies, .paired], []])
     func whatIsCountedIsWhatIsPassedOn(number: Int, wanted: FrameInterest) throws {
         let format = try Self.format(number)
         var alone = 0

@@ -31,7 +31,7 @@ package class SharedRule {
     let hasChecksums: Bool
     /// A frame of more bytes than these is rejected whole if its end is wrong: to look for others inside it would take too long.
     private let longestSearched: Int
-    /// How a number determines where its frames end, if nothing else does.
+    /// How a number determines where its frames end, if nothing else does but constants.
     let lengths: PlainLengths?
 
     fileprivate init(

@@ -27,7 +27,7 @@ package protocol FramingRule: Sendable {
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun
 
-    /// How a number at a fixed place determines where frames end, if nothing else does: then frames can be counted without `scan`.
+    /// How a number at a fixed place determines where frames end, if nothing else does but constants: then frames can be counted without `scan`.
     var plainLengths: PlainLengths? { get }
 
     /// How many of the bytes after an incomplete frame can neither end it nor show that it is none: a quick check, since a format

@@ -34,7 +34,7 @@ package struct LengthField: EndedRule {
     let limit: Int
     /// Where the length is, for the most common headers: an unsigned number at a fixed place.
     private let fixed: FixedLength?
-    /// The same if nothing else has to be looked at.
+    /// The same if nothing else has to be looked at but constants.
     package private(set) var plainLengths: PlainLengths?
     /// The same if the header has constants.
     private let fixedBehindConstants: FixedLength?

@@ -1,6 +1,6 @@
 import Streams
 
-/// How a number at a fixed place, and nothing else, determines where frames end.
+/// How a number at a fixed place determines where frames end, if nothing else is looked at but constants.
 package struct PlainLengths: Sendable {
     /// The number.
     let number: FixedPlace

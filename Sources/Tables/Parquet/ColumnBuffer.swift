@@ -8,7 +8,7 @@ struct ColumnBuffer {
     private(set) var nulls = 0
     /// Whether each row has a value, a bit each; nil as long as all have one.
     private var present: Bits?
-    /// The values of other columns as they are stored, after room for what says that all rows have one.
+    /// Texts or doubles as they are stored, after room for what says that all rows have one.
     private var plain: [UInt8] = []
     private static let roomForLevels = 16
     private var integers: [Int64] = []

@@ -18,7 +18,7 @@ package struct BinaryHead: Head {
     private let restricted: [Int]
     /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
-    /// The same, if there is nothing else that a header of fixed length has to have.
+    /// The same of a header of fixed length, if nothing else has to be looked at: digits are, if there are constants.
     let plainConstants: PlainConstants?
     /// The names of the fields: a field that is copied has many references to count.
     private let fieldNames: [String]
@@ -49,11 +49,12 @@ package struct BinaryHead: Head {
             (constant?.bytes ?? []).enumerated().map { (offset + $0, $1) }
         }
         restricted = fields.indices.filter { fields[$0].isRestricted }
-        plainConstants = restricted.isEmpty && offset != nil ? PlainConstants(constantBytes) : nil
         fieldNames = fields.map(\.name)
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants =
             constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
+        plainConstants =
+            offset != nil && (restricted.isEmpty || !hasConstants) ? PlainConstants(constantBytes) : nil
     }
 
     package var names: [String]? { fields.flatMap { [$0.name] + $0.bits.map(\.name) } }
