@@ -127,13 +127,10 @@ import Testing
 
     @Test func aServerThatIsNotThereIsSaid() async throws {
         let scaled = options(timeScale: 0.01)
-        // A port that was free a moment ago.
-        let free = Lines()
-        _ = try await serving(scaled) { free.add(String($0.port)) }
-        let port = try #require(free.all.first.flatMap(Int.init))
-        let client = try client("CinentA", of: PeerAddress(host: "127.0.0.1", port: port), scaled, Lines())
+        let closed = try ClosedPort()
+        let client = try client("CinentA", of: PeerAddress(host: "127.0.0.1", port: closed.number), scaled, Lines())
         let error = await #expect(throws: PeerError.self) { try await client.connect() }
-        #expect(error?.description == "CinentA could not connect to 127.0.0.1:\(port): Connection refused")
+        #expect(error?.description == "CinentA could not connect to 127.0.0.1:\(closed.number): Connection refused")
         try await client.end()
     }
 

@@ -57,19 +57,17 @@ import Testing
     @Test(arguments: peers.map { $0.format })
     func aServerThatIsNotThereIsSaid(_ name: String) async throws {
         let peer = try #require(ReferencePeers.peer(for: name))
-        // A port that was free a moment ago.
-        let free = SimplePeers.Lines()
+        let closed = try ClosedPort()
         var options = SimplePeers.patientOptions(timeScale: 0.01)
         // A client that connects repeatedly would be waited for in vain.
         options.leastWait = .seconds(5)
         let scaled = options
-        _ = try await SimplePeers.serving(peer, scaled) { free.add(String($0.port)) }
-        let port = try #require(free.all.first.flatMap(Int.init))
         let error = await #expect(throws: PeerError.self) {
             try await peer.converse(
-                with: PeerAddress(host: "127.0.0.1", port: port), options: scaled, log: { _ in })
+                with: PeerAddress(host: "127.0.0.1", port: closed.number), options: scaled, log: { _ in })
         }
         #expect(error?.description.contains("Connection refused") == true)
+        withExtendedLifetime(closed) {}
     }
 
     @Test(arguments: peers.map { $0.format })
