@@ -179,7 +179,8 @@ struct CountingTests {
                 tally.split == others.split && tally.merged == others.merged && tally.heartbeats == others.heartbeats
                     && tally.faults[.badBody] == others.faults[.badBody], "seed \(seed)")
         }
-        #expect(alone > 20)
+        // Where constants are behind the first eight bytes, frames are not counted alone.
+        #expect(number > 3 ? alone == 0 : alone > 20)
     }
 
     @Test func framesThatAreWantedAreNotCountedAlone() throws {

@@ -18,7 +18,9 @@ package struct BinaryHead: Head {
     private let restricted: [Int]
     /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
-    /// The same of a header of fixed length, if nothing else has to be looked at: digits are, if there are constants.
+    /// Whether nothing but those of a header of fixed length has to be looked at: digits are, if there are constants.
+    private let isPlain: Bool
+    /// They, if the header is so and they are few.
     let plainConstants: PlainConstants?
     /// The names of the fields: a field that is copied has many references to count.
     private let fieldNames: [String]
@@ -53,8 +55,8 @@ package struct BinaryHead: Head {
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants =
             constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
-        plainConstants =
-            offset != nil && (restricted.isEmpty || !hasConstants) ? PlainConstants(constantBytes) : nil
+        isPlain = offset != nil && (restricted.isEmpty || !hasConstants)
+        plainConstants = isPlain ? PlainConstants(constantBytes) : nil
     }
 
     package var names: [String]? { fields.flatMap { [$0.name] + $0.bits.map(\.name) } }
@@ -76,9 +78,10 @@ package struct BinaryHead: Head {
 
     /// Scans the header at `start`: its constants as far as bytes are available, then its end.
     package func scan(_ bytes: RawSpan, at start: Int) -> Scan {
-        if let fixedLength, let plainConstants {
+        if isPlain, let fixedLength {
             if bytes.byteCount - start >= fixedLength {
-                if plainConstants.match(bytes, at: start) { return .complete(length: fixedLength) }
+                let isRight = plainConstants?.match(bytes, at: start) ?? mayHaveItsConstants(bytes, at: start)
+                if isRight { return .complete(length: fixedLength) }
             } else if !hasConstants {
                 return .incomplete(atLeast: fixedLength)
             }
