@@ -14,7 +14,7 @@ final class TableFiles {
     private let create: (String) -> any ByteOutput
     private let compression = PageCompression()
     private var files: [Place: TableFile] = [:]
-    /// The file of each table that had a row last. Nothing that it is looked up for comes back to it.
+    /// The file of each table that had a row last. Appending to a file never calls back, so accesses do not overlap.
     @exclusivity(unchecked) private var latest: [(place: Place, file: TableFile)?] = Table.allCases.map { _ in nil }
     /// How many bytes all files hold.
     private(set) var held = 0

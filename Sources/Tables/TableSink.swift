@@ -17,7 +17,7 @@ package final class TableSink: TraceSink {
     private var keys = ConnectionKeys()
     private var recent = RecentConnections()
     private var connections: [Int: PendingConnection] = [:]
-    /// The connection that had an event last. It is only looked at, and replaced.
+    /// The connection that had an event last. It is only read or replaced, never changed in place, so accesses do not overlap.
     @exclusivity(unchecked) private var last: (number: Int, connection: PendingConnection)?
     /// How many bytes of rows wait.
     private var waiting = 0

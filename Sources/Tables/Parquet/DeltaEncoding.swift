@@ -21,7 +21,7 @@ enum DeltaEncoding {
             let count = min(block, values.count - start)
             var least = Int64.max
             for index in 0..<count {
-                // Of very different values it wraps around; so it does when it is added again.
+                // Wraps around on overflow, as readers do when they add it again.
                 differences[index] = values[start + index] &- values[start + index - 1]
                 least = min(least, differences[index])
             }

@@ -65,7 +65,7 @@ struct ValueDictionary {
         }
     }
 
-    /// Cheap: whoever makes values meet there makes them slower to find, no more.
+    /// Not keyed: values that collide here are only found more slowly.
     private static func placeAmongRecent(_ value: RawSpan) -> Int {
         let count = value.byteCount
         var word = UInt64(truncatingIfNeeded: count)

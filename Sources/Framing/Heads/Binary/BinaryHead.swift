@@ -18,9 +18,9 @@ package struct BinaryHead: Head {
     private let restricted: [Int]
     /// The constants byte by byte, as far as their places do not depend on preceding values.
     private let constantBytes: [(offset: Int, byte: UInt8)]
-    /// Whether nothing but those of a header of fixed length has to be looked at: digits are, if there are constants.
+    /// Whether the length is fixed, and only the constants decide if a header is valid. Digits are checked only beside constants.
     private let isPlain: Bool
-    /// They, if the header is so and they are few.
+    /// The constants of such a header, if all are among its first eight bytes.
     let plainConstants: PlainConstants?
     /// The names of the fields: a field that is copied has many references to count.
     private let fieldNames: [String]
