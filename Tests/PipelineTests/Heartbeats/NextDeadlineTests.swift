@@ -19,7 +19,8 @@ import Trace
             heartbeat: { when: type == "tick", from: client, every: 1 s, gap: 2 s }
             """, file: "talk")
         let decoder = Decoder(
-            DecodingOptions(.fixed(format)), sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
+            DecodingOptions(.fixed(format)), analyses: [HeartbeatMonitor()],
+            sinks: [NDJSONWriter(to: output, source: "tests", tool: "tests")])
         func gaps() -> Int {
             decoder.flush()
             return String(decoding: output.bytes, as: UTF8.self).matches(of: /"event":"finding"/).count
