@@ -70,9 +70,12 @@ package struct FlowFinder {
         return follow(bytes, from: layer, cutOff: cutOff, depth: 0)
     }
 
+    /// Whether something was found that waiting fragments belong to.
+    package var hasSettled: Bool { !settled.isEmpty }
+
     /// What waiting fragments belong to that was found since the last call, in this order; it goes before the packet itself.
     package mutating func takeSettled() -> [Settled] {
-        defer { if !settled.isEmpty { settled = [] } }
+        defer { settled = [] }
         return settled
     }
 

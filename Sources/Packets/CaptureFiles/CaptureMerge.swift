@@ -74,19 +74,13 @@ package struct CaptureMerge<Source: ByteSource> {
 }
 
 /// The packets of several captures, numbered anew from 1, on their way to a receiver.
-package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiver, ~Copyable {
-    /// Receives the packets.
-    package var receiver: Receiver
+package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: TurnReceiver, ~Copyable {
     /// How many packets were taken.
     package private(set) var packetCount = 0
 
-    /// Whether no packet is taken yet, because only the first one's time is wanted.
     var isLooking = false
-    /// Whether reading stopped before a packet.
     var hasStopped = false
-    /// The time of the packet before which it stopped.
     private(set) var next = Timestamp.distantPast
-    /// Whether the receiver refused it.
     private(set) var isRefused = false
     /// When the turn passes to another capture; the distant future if there is none.
     private var limit = Timestamp.distantFuture
@@ -95,6 +89,9 @@ package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiv
     private var endTime: Timestamp?
     /// The capture that is read.
     private var capture = 0
+
+    /// Receives the packets. The last property: behind one of a generic type, the places of others are looked up at run time.
+    package var receiver: Receiver
 
     /// Packets on their way to a receiver.
     package init(to receiver: consuming Receiver) {
@@ -144,20 +141,17 @@ package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: PacketReceiv
         endTime = max(endTime ?? time, time)
     }
 
-    /// A capture is read: what comes next is its own.
     mutating func turn(to capture: Int) {
         if capture == self.capture { return }
         self.capture = capture
         receiver.turned(to: capture)
     }
 
-    /// Gives the turn to one capture, until that of another.
     mutating func take(_ turn: Turn, before other: Turn?) {
         limit = other?.time ?? .distantFuture
         includesLimit = other.map { turn.capture < $0.capture } ?? true
     }
 
-    /// All captures are at their end.
     mutating func end() {
         if let endTime { receiver.captured(until: endTime) }
     }

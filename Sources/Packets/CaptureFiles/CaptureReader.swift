@@ -32,7 +32,6 @@ package struct CaptureReader<Source: ByteSource> {
         case end
     }
 
-    private var source: Source
     private var parser = CaptureParser()
     private var buffer: [UInt8]
     /// The part of the buffer not parsed yet.
@@ -54,6 +53,9 @@ package struct CaptureReader<Source: ByteSource> {
     package var isExpanding: Bool { gunzip != nil }
     /// How many packets were passed on.
     package var packetCount: Int { parser.packetCount }
+
+    /// The last property: behind one of a generic type, the places of others are looked up at run time.
+    private var source: Source
 
     /// A reader at the start of a source.
     ///
@@ -92,13 +94,31 @@ package struct CaptureReader<Source: ByteSource> {
     package mutating func step<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
     ) throws(CaptureReadFailure<Source.Failure>) -> Step {
-        if isStopped {
-            isStopped = false
-        } else if !isLast {
+        if !isStopped {
+            if isLast { return .end }
             try fill()
-        } else {
-            return .end
         }
+        do {
+            return try parse(to: &receiver)
+        } catch {
+            throw .damaged(error)
+        }
+    }
+
+    /// Goes on where the receiver asked to stop, without reading from the source.
+    ///
+    /// - Returns: nil if it did not ask to stop.
+    mutating func resume<Receiver: PacketReceiver & ~Copyable>(
+        to receiver: inout Receiver
+    ) throws(CaptureError) -> Step? {
+        isStopped ? try parse(to: &receiver) : nil
+    }
+
+    /// Passes on the packets that are complete.
+    private mutating func parse<Receiver: PacketReceiver & ~Copyable>(
+        to receiver: inout Receiver
+    ) throws(CaptureError) -> Step {
+        isStopped = false
         do {
             let bytes = buffer  // the same storage: a span of `self.buffer` would borrow all of `self`
             let progress = try parser.parse(bytes.span.bytes.extracting(pending), isLast: isLast, to: &receiver)
@@ -110,7 +130,7 @@ package struct CaptureReader<Source: ByteSource> {
             pending = 0..<0
             var error = error
             error.isExpanded = gunzip != nil
-            throw .damaged(error)
+            throw error
         }
         return isStopped ? .stopped : isLast ? .end : .more
     }

@@ -36,7 +36,7 @@ struct MergedReaders {
     }
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete.
-    mutating func step<Receiver: ~Copyable>(to packets: inout MergedPackets<Receiver>) -> Step {
+    mutating func step<Packets: TurnReceiver & ~Copyable>(to packets: inout Packets) -> Step {
         if isLooking {
             // To find the earliest, the first packet of each must be known.
             packets.isLooking = true
@@ -56,16 +56,12 @@ struct MergedReaders {
         return read(turn, to: &packets)
     }
 
-    private mutating func read<Receiver: ~Copyable>(
-        _ turn: Turn, to packets: inout MergedPackets<Receiver>
-    ) -> Step {
+    private mutating func read<Packets: TurnReceiver & ~Copyable>(_ turn: Turn, to packets: inout Packets) -> Step {
         let capture = turn.capture
         packets.hasStopped = false
         packets.turn(to: capture)
         do {
-            let step = try readers[capture]?.step(to: &packets)
-            count(capture)
-            switch step {
+            switch try step(capture, to: &packets) {
             case .more:
                 if !packets.isLooking { turns.insert(turn) }
             case .stopped where packets.isRefused:
@@ -78,15 +74,45 @@ struct MergedReaders {
             }
             return .more
         } catch {
-            count(capture)
             readers[capture] = nil
             return .failed(capture, error)
         }
     }
 
-    /// Adds what a capture's reader has read since the last time. Where captures alternate, this is done for each packet: a mutating
-    /// call leaves the reader where it is, while its value would be copied to be looked at.
-    private mutating func count(_ capture: Int) { bytesRead += readers[capture]?.takeBytesRead() ?? 0 }
+    /// Where captures alternate, this is done for each packet, and seldom reads. Mutating calls leave the reader where it is, while its
+    /// value would be copied to be looked at.
+    private mutating func step<Packets: TurnReceiver & ~Copyable>(
+        _ capture: Int, to packets: inout Packets
+    ) throws(CaptureReadFailure<any Error>) -> CaptureReader<Input>.Step? {
+        do throws(CaptureError) {
+            if let step = try readers[capture]?.resume(to: &packets) { return step }
+        } catch {
+            throw .damaged(error)
+        }
+        defer { bytesRead += readers[capture]?.takeBytesRead() ?? 0 }
+        return try readers[capture]?.step(to: &packets)
+    }
+}
+
+/// What the packets of captures are passed on to: a type of its own, since that of a `MergedPackets` would be looked up for each packet.
+protocol TurnReceiver: PacketReceiver, ~Copyable {
+    /// Whether no packet is taken yet, because only the first one's time is wanted.
+    var isLooking: Bool { get set }
+    /// Whether reading stopped before a packet.
+    var hasStopped: Bool { get set }
+    /// The time of the packet before which it stopped.
+    var next: Timestamp { get }
+    /// Whether the receiver refused it.
+    var isRefused: Bool { get }
+
+    /// A capture is read: what comes next is its own.
+    mutating func turn(to capture: Int)
+
+    /// Gives the turn to one capture, until that of another.
+    mutating func take(_ turn: Turn, before other: Turn?)
+
+    /// All captures are at their end.
+    mutating func end()
 }
 
 /// The time of a capture's next packet: the least is next of all.

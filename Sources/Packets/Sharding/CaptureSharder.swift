@@ -169,6 +169,8 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
 
     /// Fragments that were waiting go to their shards.
     private mutating func release() {
+        // Almost always nothing: even an empty array has a reference count.
+        guard finder.hasSettled else { return }
         for settled in finder.takeSettled() {
             guard let waiting = held.removeValue(forKey: settled.datagram) else { continue }
             if case .waiting(let datagram) = settled.found {

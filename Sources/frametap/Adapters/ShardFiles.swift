@@ -90,7 +90,9 @@ final class ShardFiles: ShardOutput {
             }
         }
         guard !bytes.isEmpty, let file = reopen(files[shard]) else { return }
-        file.whenBroken = { [weak self] in self?.failure = $0.message }
+        // Not weak: an object that ever was referred to weakly counts its references, one for each packet, in the slow way. The file is
+        // gone before this object.
+        file.whenBroken = { self.failure = $0.message }
         file.write(bytes)
         // What was written of it in part is taken back: what is left can be read.
         if failure != nil { file.cut(to: files[shard].length) } else { files[shard].length += bytes.count }
