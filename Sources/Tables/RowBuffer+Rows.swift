@@ -77,23 +77,42 @@ extension RowBuffer {
         }
     }
 
+    /// What a frame's values before its type take at most, and what `ByteRoom` writes beyond them.
+    private static let roomForFrame = 96
+
     /// A frame.
     mutating func frame(
         _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, on connection: TracedConnection, bodyLimit: Int
     ) {
-        text(connection.leg?.rawValue)
-        sender(frame.direction)
-        integer(frame.info.index)
-        time(frame.info.time)
-        time(frame.info.started)
-        integer(frame.info.offset)
-        integer(frame.info.length)
-        integer(frame.info.missing == 0 ? nil : frame.info.missing)
-        integer(frame.info.segments)
-        boolean(frame.info.merged)
+        let (info, leg) = (frame.info, connection.leg)
+        // At once: most of a row's values are these, and each call would look for room.
+        self.bytes.append(upTo: Self.roomForFrame) { room in
+            room.text(leg == nil ? nil : leg == .in ? "in" : "out")
+            room.text(frame.direction == .fromClient ? "client" : "server")
+            room.integer(info.index)
+            room.integer(Int(info.time.nanoseconds))
+            room.integer(Int(info.started.nanoseconds))
+            room.integer(info.offset)
+            room.integer(info.length)
+            room.integer(info.missing == 0 ? nil : info.missing)
+            room.integer(info.segments)
+            room.put(info.merged ? 1 : 0)
+        }
         text(kinds.type(of: frame, bytes))
         boolean(frame.isHeartbeat)
         texts { FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: $1, into: &$0) }
+    }
+}
+
+extension ByteRoom {
+    fileprivate mutating func text(_ value: StaticString?) {
+        guard let value else { return put(first: 4, of: 0) }
+        put(first: 4, of: UInt64(value.utf8CodeUnitCount + 1))
+        put(value)
+    }
+
+    fileprivate mutating func integer(_ value: Int?) {
+        put(first: 8, of: UInt64(bitPattern: value.map { Int64($0) } ?? RowBuffer.null))
     }
 }
 

@@ -97,7 +97,9 @@ struct RowBuffer {
     mutating func time(_ value: Timestamp) { bytes.append(first: 8, of: UInt64(bitPattern: value.nanoseconds)) }
 
     private mutating func patch(_ value: UInt64, at place: Int) {
-        for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> (8 * UInt64(index))) }
+        var span = bytes.mutableSpan
+        var memory = span.mutableBytes
+        memory.storeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian, toByteOffset: place, as: UInt32.self)
     }
 
     // MARK: Reading

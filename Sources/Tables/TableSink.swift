@@ -30,7 +30,7 @@ package final class TableSink: TraceSink {
     package private(set) var outcome = TableOutcome()
 
     /// How many bytes of rows wait in memory.
-    package static let mostWaiting = 16 << 20
+    package static let mostWaiting = 32 << 20
     /// How much of a run of unframed bytes a finding has.
     private static let mostUnframed = 4_096
 
@@ -136,7 +136,16 @@ package final class TableSink: TraceSink {
 
     package func finding(_ finding: Finding) {
         if selection.isShard, finding.kind == .reconnectStorm { return }
-        add(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
+        // Without a closure, as a frame.
+        guard let pending = pending(finding.connection) else {
+            return addLate(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
+        }
+        guard pending.isWanted else { return }
+        let before = takeUp(pending)
+        let row = pending.rows.begin(.findings, at: finding.time)
+        pending.rows.finding(finding)
+        pending.rows.end(row)
+        count(pending, before)
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
@@ -156,7 +165,15 @@ package final class TableSink: TraceSink {
     /// - Parameters:
     ///   - trip: what is known of the round trip.
     package func answered(_ trip: borrowing RoundTripMonitor.RoundTrip) {
-        add(.roundTrips, at: trip.requested, to: trip.connection) { $0.roundTrip(trip) }
+        guard let pending = pending(trip.connection) else {
+            return addLate(.roundTrips, at: trip.requested, to: trip.connection) { $0.roundTrip(trip) }
+        }
+        guard pending.isWanted else { return }
+        let before = takeUp(pending)
+        let row = pending.rows.begin(.roundTrips, at: trip.requested)
+        pending.rows.roundTrip(trip)
+        pending.rows.end(row)
+        count(pending, before)
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
