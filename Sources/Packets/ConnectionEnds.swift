@@ -35,13 +35,16 @@ extension ConnectionEnds {
     ///
     /// - Parameter count: how many shards there are, at least 1.
     package func shard(of count: Int) -> Int {
-        let hash = Self.mix(Self.mixed(lower) &+ 0x9e37_79b9_7f4a_7c15 &* Self.mixed(upper))
-        return Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(max(1, count))).high)
+        Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(max(1, count))).high)
     }
 
-    private static func mixed(_ end: Endpoint) -> UInt64 {
-        mix(mix(end.address.high ^ 0xe703_7ed1_a0b4_28db) &+ end.address.low) ^ mix(UInt64(end.port) &+ 1)
-    }
+    /// A hash of both ends that never changes: shards and indexes have it.
+    var hash: UInt64 { Self.mix(Self.mixed(lower) &+ 0x9e37_79b9_7f4a_7c15 &* Self.mixed(upper)) }
+
+    /// A hash of a host that never changes.
+    static func hash(of host: IPAddress) -> UInt64 { mix(mix(host.high ^ 0xe703_7ed1_a0b4_28db) &+ host.low) }
+
+    private static func mixed(_ end: Endpoint) -> UInt64 { hash(of: end.address) ^ mix(UInt64(end.port) &+ 1) }
 
     /// Spreads bits over all 64 (the finalizer of SplitMix64).
     private static func mix(_ number: UInt64) -> UInt64 {

@@ -59,8 +59,9 @@ package struct CaptureIndexer: PacketReceiver {
     private var time = Timestamp(nanoseconds: 0)
     /// The place of the last packet that had a time.
     private var timedPlace = 0..<0
-    /// The records of the chunk that is being written.
-    private var chunk: [UInt8] = []
+    /// The chunk of connections that is being written, and that of what everybody reads.
+    private var connections = IndexChunkWriter()
+    private var others = IndexChunkWriter()
     private var output: [UInt8] = []
     private var extentCount = 0
 
@@ -140,9 +141,10 @@ package struct CaptureIndexer: PacketReceiver {
         entries = [:]
         for (_, fragments) in held.sorted(by: { $0.key < $1.key }) { readInAnyCase(fragments) }
         held = [:]
+        closeConnections(connections.close())
         writePlaces()
-        write(.end(end))
-        closeChunk()
+        output += others.add(.end(end))
+        output += others.close()
     }
 
     // MARK: Connections
@@ -248,27 +250,20 @@ package struct CaptureIndexer: PacketReceiver {
             var connection = entry.connection
             connection.extents = entry.runs.extents
             extentCount += connection.extents.count
-            write(.connection(connection))
+            closeConnections(connections.add(.connection(connection)))
         }
     }
 
     private mutating func writePlaces() {
         guard !places.extents.isEmpty else { return }
-        write(.places(places.extents))
+        output += others.add(.places(places.extents))
         places.empty()
     }
 
-    private mutating func write(_ record: IndexRecord) {
-        record.append(to: &chunk)
-        if chunk.count >= IndexFormat.chunkLength { closeChunk() }
-    }
-
-    private mutating func closeChunk() {
+    /// After a record was added: a chunk may be complete.
+    private mutating func closeConnections(_ chunk: [UInt8]) {
         guard !chunk.isEmpty else { return }
-        output.append(first: 4, of: UInt64(chunk.count))
-        output.append(first: 4, of: UInt64(IndexFormat.checksum(chunk)))
         output += chunk
-        chunk.removeAll(keepingCapacity: true)
         // An extent takes about four bytes: more of them would be much to read.
         if extentCount > end.readable / 256, gap < Self.mostGap { gap *= 2 }
     }

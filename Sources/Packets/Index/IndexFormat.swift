@@ -7,17 +7,19 @@ import Streams
 ///     +---------------+---+---+---------------+---------------+-------+
 ///     | "ftindex", 0  |ver|flg| size of file  | modified      |checks.|     then chunks:
 ///     +---------------+---+---+---------------+---------------+-------+
-///     | length|checks.| records, `length` bytes …
-///     +-------+-------+-------- …
+///     | length|filter | earliest      | latest        |checks.|checks.|     then the filter, then records, `length` bytes
+///     +-------+-------+---------------+---------------+-------+-------+
 ///
-/// `docs/index.md` describes the records.
+/// A chunk of connections has a filter: which ones may be in it. The first checksum is that of the records, the second one that of the
+/// head before it and of the filter. `docs/index.md` describes filters and records.
 enum IndexFormat {
     /// What an index begins with.
     static let magic = Array("ftindex\0".utf8)
     /// Version 1 had wrong addresses where the ends have different families, and not the places that date packets without times.
-    static let version: UInt64 = 2
+    /// Version 2 had no filters.
+    static let version: UInt64 = 3
     static let headerLength = 32
-    static let chunkHeadLength = 8
+    static let chunkHeadLength = 32
     /// The longest chunk that is read.
     static let longestChunk = 1 << 20
     /// After how many bytes a chunk ends.

@@ -1,11 +1,16 @@
+import Streams
+
+/// A source of which bytes can be passed over without reading them.
+package protocol SkippableSource: ByteSource {
+    /// Passes over bytes; what is read next is after them. Beyond the end there is nothing to read.
+    mutating func skip(_ count: Int) throws(Failure)
+}
+
 /// Reads an index, chunk by chunk: damage is an error with its place.
-package struct IndexReader<Source: ByteSource> {
-    private var source: Source
+package struct IndexReader<Source: SkippableSource> {
+    private(set) var source: Source
     private var position = 0
     private var hasEnded = false
-
-    /// How many bytes were read.
-    package var bytesRead: Int { position }
 
     /// A reader at the start of an index.
     package init(_ source: Source) { self.source = source }
@@ -17,35 +22,58 @@ package struct IndexReader<Source: ByteSource> {
     }
 
     /// The records of the next chunk; nil after the last one.
-    package mutating func next() throws(CaptureReadFailure<Source.Failure>) -> [IndexRecord]? {
+    ///
+    /// - Parameter isWanted: whether the records of a chunk are read; otherwise there are none of it.
+    package mutating func next(
+        where isWanted: (IndexChunk) -> Bool = { _ in true }
+    ) throws(CaptureReadFailure<Source.Failure>) -> [IndexRecord]? {
         if hasEnded { return nil }
         let start = position
-        let head = try read(IndexFormat.chunkHeadLength)
-        guard head.count == IndexFormat.chunkHeadLength else {
-            throw .damaged(Self.truncated(position, "the \(IndexFormat.chunkHeadLength) bytes before a chunk"))
+        let (chunk, length, checksum) = try head()
+        guard chunk.filter == nil || isWanted(chunk) else {
+            do throws(Source.Failure) { try source.skip(length) } catch { throw .unreadable(error) }
+            position += length
+            return []
         }
-        func number(_ range: Range<Int>) -> Int { range.reversed().reduce(0) { $0 << 8 | Int(head[$1]) } }
-        let length = number(0..<4)
-        guard length <= IndexFormat.longestChunk else {
+        let base = position
+        let content = try read(length, "bytes of a chunk")
+        guard Int(IndexFormat.checksum(content)) == checksum else {
+            throw .damaged(
+                CaptureError(
+                    kind: .badLength, offset: start + 24, expected: "the checksum of the chunk's records",
+                    found: "another one"))
+        }
+        do throws(CaptureError) { return try records(content, base: base) } catch { throw .damaged(error) }
+    }
+
+    /// Reads the head of a chunk, and its filter.
+    private mutating func head() throws(CaptureReadFailure<Source.Failure>) -> (
+        chunk: IndexChunk, length: Int, checksum: Int
+    ) {
+        let start = position
+        let head = try read(IndexFormat.chunkHeadLength, "bytes before a chunk")
+        func number(_ range: Range<Int>) -> UInt64 { range.reversed().reduce(0) { $0 << 8 | UInt64(head[$1]) } }
+        let (length, filterLength) = (Int(number(0..<4)), Int(number(4..<8)))
+        guard length <= IndexFormat.longestChunk, filterLength <= IndexFilter.longest else {
             throw .damaged(
                 CaptureError(
                     kind: .badLength, offset: start,
-                    expected: "a chunk of at most \(IndexFormat.longestChunk) bytes", found: "\(length)"))
+                    expected:
+                        "a chunk of at most \(IndexFormat.longestChunk) bytes, with a filter of at most \(IndexFilter.longest)",
+                    found: "\(length) and \(filterLength)"))
         }
-        let content = try read(length)
-        guard content.count == length else {
-            throw .damaged(Self.truncated(position, "\(length) bytes of a chunk"))
-        }
-        guard Int(IndexFormat.checksum(content)) == number(4..<8) else {
+        let filter = try read(filterLength, "bytes of a chunk's filter")
+        guard IndexFormat.checksum(head[..<28] + filter) == UInt32(number(28..<32)) else {
             throw .damaged(
                 CaptureError(
-                    kind: .badLength, offset: start + 4, expected: "the chunk's checksum", found: "another one"))
+                    kind: .badLength, offset: start + 28, expected: "the checksum of the chunk's head",
+                    found: "another one"))
         }
-        do throws(CaptureError) {
-            return try records(content, base: start + IndexFormat.chunkHeadLength)
-        } catch {
-            throw .damaged(error)
-        }
+        var chunk = IndexChunk()
+        if !filter.isEmpty { chunk.filter = IndexFilter(bytes: filter) }
+        chunk.earliest = Timestamp(nanoseconds: Int64(bitPattern: number(8..<16)))
+        chunk.latest = Timestamp(nanoseconds: Int64(bitPattern: number(16..<24)))
+        return (chunk, length, Int(number(24..<28)))
     }
 
     private mutating func records(_ content: [UInt8], base: Int) throws(CaptureError) -> [IndexRecord] {
@@ -60,8 +88,17 @@ package struct IndexReader<Source: ByteSource> {
         return records
     }
 
-    private static func truncated(_ offset: Int, _ expected: String) -> CaptureError {
-        CaptureError(kind: .truncated, offset: offset, expected: expected, found: "the end of the file")
+    /// The next bytes; an error at the end of the file.
+    private mutating func read(
+        _ count: Int, _ what: String
+    ) throws(CaptureReadFailure<Source.Failure>) -> [UInt8] {
+        let bytes = try read(count)
+        guard bytes.count == count else {
+            throw .damaged(
+                CaptureError(
+                    kind: .truncated, offset: position, expected: "\(count) \(what)", found: "the end of the file"))
+        }
+        return bytes
     }
 
     /// The next bytes; fewer at the end of the file.

@@ -3,7 +3,7 @@ import Platform
 import Synchronization
 
 /// A capture file, or standard input.
-struct FileInput: ByteSource {
+struct FileInput: SkippableSource {
     private let descriptor: Int32
     let name: String
     /// What a regular file was when it was opened; nil for a pipe or terminal.
@@ -52,6 +52,12 @@ struct FileInput: ByteSource {
     /// Reads from an offset of a regular file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(CommandError) -> Int {
         try attempt { pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)) }
+    }
+
+    func skip(_ count: Int) throws(CommandError) {
+        guard lseek(descriptor, off_t(count), SEEK_CUR) >= 0 else {
+            throw CommandError("cannot read \(name): \(systemError())")
+        }
     }
 
     /// Retries a call that a signal may interrupt.

@@ -48,13 +48,15 @@ struct IndexFile {
         }
     }
 
-    /// Reads all records.
-    func read(_ take: (IndexRecord) -> Void) throws {
+    /// Reads records.
+    ///
+    /// - Parameter isWanted: whether the connections of a chunk are read.
+    func read(where isWanted: (IndexChunk) -> Bool, _ take: (IndexRecord) -> Void) throws {
         let input = try FileInput(path)
         defer { input.closeFile() }
         var reader = IndexReader(input)
         _ = try reader.header()
-        while let records = try reader.next() {
+        while let records = try reader.next(where: isWanted) {
             for record in records { take(record) }
         }
     }

@@ -24,12 +24,19 @@ struct ReadingPlan: Sendable {
         var folder: String?
         /// Whether to do without them.
         var ignoresIndexes = false
+
+        /// Whether something that lasted from one time until another is wanted.
+        func includes(_ first: Timestamp, until last: Timestamp) -> Bool {
+            if let until, first >= until { return false }
+            guard let since, last < .distantFuture else { return true }
+            return last + ReadingPlan.afterEnd >= since
+        }
     }
 
     /// More connections than this are not told apart by time.
     private static let mostConnections = 1 << 20
     /// Findings about the end of a connection come a little later.
-    private static let afterEnd = Interval.seconds(10)
+    fileprivate static let afterEnd = Interval.seconds(10)
 
     /// A capture with an index that can be used.
     private struct Indexed {
@@ -88,12 +95,13 @@ struct ReadingPlan: Sendable {
     private static func connections(_ request: Request, _ indexed: [Indexed]) throws -> Set<ConnectionEnds>? {
         var ends: Set<ConnectionEnds> = []
         for index in indexed {
-            try read(index) { record in
+            try read(
+                index, where: { $0.mayContain(request.selection) && request.includes($0.earliest, until: $0.latest) }
+            ) { record in
                 guard case .connection(let connection) = record, ends.count <= mostConnections,
-                    request.selection.contains(connection.ends)
+                    request.selection.contains(connection.ends),
+                    request.includes(connection.first, until: connection.isOver ? connection.last : .distantFuture)
                 else { return }
-                if let until = request.until, connection.first >= until { return }
-                if let since = request.since, connection.isOver, connection.last + afterEnd < since { return }
                 ends.insert(connection.ends)
             }
         }
@@ -105,7 +113,7 @@ struct ReadingPlan: Sendable {
         var set = ExtentSet()
         var whole = IndexEnd()
         let selection = selection
-        try Self.read(index) { record in
+        try Self.read(index, where: { $0.mayContain(selection) }) { record in
             switch record {
             case .connection(let connection):
                 if selection.contains(connection.ends) { set.insert(connection.extents) }
@@ -126,9 +134,11 @@ struct ReadingPlan: Sendable {
         if let last = whole.times?.upperBound { end = max(end ?? last, last) }
     }
 
-    private static func read(_ index: Indexed, _ take: (IndexRecord) -> Void) throws {
+    private static func read(
+        _ index: Indexed, where isWanted: (IndexChunk) -> Bool, _ take: (IndexRecord) -> Void
+    ) throws {
         do {
-            try index.file.read(take)
+            try index.file.read(where: isWanted, take)
         } catch {
             throw CommandError(IndexFile.describe(error, index.file.path))
         }

@@ -30,7 +30,7 @@ struct PacketLog: PacketReceiver {
 }
 
 /// Bytes that arrive in pieces of the given sizes, repeatedly.
-struct PieceSource: ByteSource {
+struct PieceSource: SkippableSource {
     var bytes: [UInt8]
     var sizes: [Int]
     private var position = 0
@@ -48,6 +48,8 @@ struct PieceSource: ByteSource {
         reads += 1
         return count
     }
+
+    mutating func skip(_ count: Int) throws(Never) { position = min(position + count, bytes.count) }
 }
 
 /// All packets of a file, and how reading it ended.

@@ -74,14 +74,15 @@ import Testing
         #expect(IndexHeader.isIndex(header.bytes) && !IndexHeader.isIndex([0x66]))
     }
 
-    /// What version 1 says of connections may be wrong: such an index is not used.
-    @Test func indexesOfVersion1AreRefused() {
+    /// Version 1 had wrong addresses, version 2 no filters: such an index is not used.
+    @Test(arguments: [1, 2, 4] as [UInt8])
+    func indexesOfOtherVersionsAreRefused(version: UInt8) {
         var bytes = IndexHeader(size: 1_000, modified: 1, isCompressed: false).bytes.dropLast(4)
-        #expect(bytes[8..<10] == [2, 0])
-        bytes[8] = 1
+        #expect(bytes[8..<10] == [3, 0])
+        bytes[8] = version
         var header = Array(bytes)
         header.append(first: 4, of: UInt64(IndexFormat.checksum(header)))
-        let error = CaptureError(kind: .unknownVariant, offset: 8, expected: "version 2", found: "version 1")
+        let error = CaptureError(kind: .unknownVariant, offset: 8, expected: "version 3", found: "version \(version)")
         #expect(throws: error) { try IndexHeader(header) }
     }
 
