@@ -70,7 +70,9 @@ import Trace
                 let detection = Detection(formats.compactMap { TrialPlan($0) }, aligned: aligned, limit: 8_192, port: 1)
                 var rest = PerDirection(fromClient: client[...], fromServer: server[...])
                 let zero = Streams.Timestamp(nanoseconds: 0)
-                func text(_ choice: Detection.Choice?) -> String? { choice.map { "\($0.0.name): \($0.1.evidence)" } }
+                func text(_ choice: Detection.Choice?) -> String? {
+                    choice.map { "\($0.0.format.name): \($0.1.evidence)" }
+                }
                 // The order of the two sides is the same each time: their first bytes, then the rest.
                 for direction in Direction.allCases {
                     while let first = rest[direction].first {
@@ -125,7 +127,7 @@ import Trace
                 let zero = Streams.Timestamp(nanoseconds: 0)
                 var (events, trials) = (0, 0)
                 func text(_ choice: Detection.Choice?) -> String? {
-                    choice.map { "\($0.0.name): \($0.1.evidence) after \(events)" }
+                    choice.map { "\($0.0.format.name): \($0.1.evidence) after \(events)" }
                 }
                 while !rest.fromClient.isEmpty || !rest.fromServer.isEmpty {
                     let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
@@ -164,7 +166,7 @@ import Trace
         let zero = Streams.Timestamp(nanoseconds: 0)
         func receive(_ text: String, _ direction: Direction) -> String? {
             let bytes = Array(text.utf8)
-            return detection.receive(bytes.span.bytes, from: direction, at: zero, packet: 0)?.0.name
+            return detection.receive(bytes.span.bytes, from: direction, at: zero, packet: 0)?.0.format.name
         }
         let objects = String(repeating: "{\"x\":1}\n", count: 37)
         #expect(receive("{\"a\":1}\n", .fromServer) == nil)

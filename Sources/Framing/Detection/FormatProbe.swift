@@ -74,7 +74,7 @@ package final class FormatProbe {
     ) {
         let isStrong = trial.isStrong
         isAligned = aligned || trial.isAtStart
-        framer = Framer(rule, direction: direction, aligned: isAligned)
+        framer = Framer(rule, direction: direction, aligned: isAligned, explains: false)
         self.trial = trial
         self.direction = direction
         let more = trial.isAtStart ? trial.frames + 1 : max(2 * trial.frames, 3)

@@ -7,14 +7,15 @@ package struct SignatureProbe {
 
     /// The matching protocol, and its evidence.
     package private(set) var match: (signature: Signature, evidence: String)?
+    // Stored, since they are asked for at every step: whoever asks a property that is computed has to copy all others.
     /// Whether bytes were seen that may be the beginning of one.
-    package var isUndecided: Bool { match == nil && !start.isEmpty && !open.isEmpty }
+    package private(set) var isUndecided = false
     /// Whether further bytes are compared.
-    package var isOpen: Bool { match == nil && !open.isEmpty }
+    package private(set) var isOpen = !Signature.all.isEmpty
+    /// Whether there is a match of any kind.
+    package private(set) var mayMatch = false
     /// The protocol that matches for certain, although more bytes would give more detail.
     private var likely: (signature: Signature, evidence: String)?
-    /// Whether there is a match of any kind.
-    package var mayMatch: Bool { match != nil || likely != nil }
     /// The best match if no more of the beginning is seen.
     package var bestMatch: (signature: Signature, evidence: String)? { match ?? likely }
     /// Approximately how much memory is held.
@@ -24,7 +25,8 @@ package struct SignatureProbe {
 
     /// The next bytes of the stream.
     package mutating func receive(_ bytes: RawSpan) {
-        guard match == nil, !open.isEmpty else { return }
+        guard isOpen else { return }
+        defer { note() }
         start.append(contentsOf: bytes.extracting(0..<min(bytes.byteCount, Signature.extent - start.count)))
         var left: [Signature] = []
         for signature in open {
@@ -47,6 +49,13 @@ package struct SignatureProbe {
     package mutating func finish() {
         open = []
         settle()
+        note()
+    }
+
+    private mutating func note() {
+        isOpen = match == nil && !open.isEmpty
+        isUndecided = isOpen && !start.isEmpty
+        mayMatch = match != nil || likely != nil
     }
 
     /// No more of the beginning will be seen.

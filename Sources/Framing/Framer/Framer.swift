@@ -95,11 +95,14 @@ package struct Framer {
     }
 
     /// A framer whose rule is shared with other streams.
-    package init(_ shared: SharedRule, direction: Direction, aligned: Bool) {
+    ///
+    /// - Parameter explains: whether it describes faults.
+    package init(_ shared: SharedRule, direction: Direction, aligned: Bool, explains: Bool = true) {
         self.shared = shared
         self.direction = direction
         mode = aligned ? .aligned : .searching(reason: .noSync, detail: "picked up mid-stream")
         if !aligned { memory.opening = nil }
+        memory.explains = explains
     }
 
     /// Frames the rest of the stream by another rule. Nothing may be held.

@@ -36,7 +36,10 @@ package struct Delimiter: FramingRule {
             switch head.scan(bytes, at: start) {
             case .complete(let length): headLength = length
             case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
-            case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(origin + start))"))
+            case .bad(let message):
+                return .bad(
+                    BadBytes(
+                        .badHead, "\(message) (head at offset \(origin + start))", explains: memory.explains))
             }
         }
         let body = start + headLength

@@ -27,7 +27,10 @@ package struct FixedSize: EndedRule {
             switch head.scan(bytes, at: start) {
             case .complete(let length): headLength = length
             case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
-            case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (frame at offset \(origin + start))"))
+            case .bad(let message):
+                return .bad(
+                    BadBytes(
+                        .badHead, "\(message) (frame at offset \(origin + start))", explains: memory.explains))
             }
         }
         return .shape(FrameShape(head: headLength, body: size - headLength - trailer, tail: trailer))

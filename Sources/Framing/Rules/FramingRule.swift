@@ -300,9 +300,13 @@ package struct BadBytes: Sendable {
     package var byteCount: Int?
 
     /// Why no frame can start at a place.
-    package init(_ reason: UnframedReason, _ detail: String, byteCount: Int? = nil) {
+    ///
+    /// - Parameter explains: whether there is any detail: see `ScanMemory`.
+    package init(
+        _ reason: UnframedReason, _ detail: @autoclosure () -> String, explains: Bool = true, byteCount: Int? = nil
+    ) {
         self.reason = reason
-        self.detail = detail
+        self.detail = explains ? detail() : ""
         self.byteCount = byteCount
     }
 
@@ -331,7 +335,7 @@ package struct ScanMemory: Sendable {
     package var depth = 0
     /// Any other state of a rule at `searchedTo` (inside a string, after an escape).
     package var state: UInt8 = 0
-    /// Whether faults are described. The search for a frame does without: it tries many places.
+    /// Whether faults are described. Nobody reads that while formats are on trial, or places in the search for a frame.
     package var explains = true
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
@@ -348,17 +352,17 @@ package struct ScanMemory: Sendable {
 
     /// Resets search positions where frames chain again; decisions are kept.
     mutating func resume(at offset: Int, isOpening: Bool) {
-        let decided = choices
+        let (decided, explained) = (choices, explains)
         self = ScanMemory()
-        choices = decided
+        (choices, explains) = (decided, explained)
         opening = isOpening ? offset : nil
     }
 
     /// Resets search positions after a gap that ends at `offset`; decisions are kept.
     mutating func restart(at offset: Int) {
-        let (decided, opened) = (choices, opening)
+        let (decided, opened, explained) = (choices, opening, explains)
         self = ScanMemory()
-        choices = decided
+        (choices, explains) = (decided, explained)
         opening = opened == offset ? nil : opened
         searchedTo = offset
     }

@@ -36,7 +36,9 @@ package struct HeadAndBody: FramingRule {
         let first = bytes[byte: start]
         guard first == UInt8(ascii: "{") else {
             return .bad(
-                BadBytes(.badHead, "expected the { of a JSON head at offset \(origin + start), found \(hex(first))"))
+                BadBytes(
+                    .badHead, "expected the { of a JSON head at offset \(origin + start), found \(hex(first))",
+                    explains: memory.explains))
         }
         guard let end = delimiter(in: bytes, from: start, origin: origin, memory: &memory) else {
             return bytes.byteCount - start > headLimit ? .bad(endless(at: origin + start)) : .incomplete(atLeast: 0)

@@ -23,7 +23,10 @@ package struct JSONSequence: FramingRule {
         if space > 0 { return .padding(space) }
         let first = bytes[byte: start]
         guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-            return .bad(BadBytes(.badHead, "expected { or [ at offset \(origin + start), found \(Self.shown(first))"))
+            return .bad(
+                BadBytes(
+                    .badHead, "expected { or [ at offset \(origin + start), found \(Self.shown(first))",
+                    explains: memory.explains))
         }
         // Where the last scan of this frame ended; a new frame starts over.
         if memory.searchedTo <= origin + start || memory.depth == 0 {

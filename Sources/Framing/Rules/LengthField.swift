@@ -81,8 +81,8 @@ package struct LengthField: EndedRule {
             guard bytes.byteCount - start >= fixed.length else { return .incomplete(atLeast: fixed.length) }
             let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
             return shape(
-                Int(exactly: value), headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start
-            )
+                Int(exactly: value), headLength: fixed.length, lengthEnd: fixed.offset + fixed.width,
+                at: origin + start, explains: memory.explains)
         }
         if let fixed = fixedBehindConstants, let constants = head.plainConstants,
             bytes.byteCount - start >= fixed.length, constants.match(bytes, at: start)
@@ -91,10 +91,11 @@ package struct LengthField: EndedRule {
             // A number of 64 bits that is too large has a message of its own.
             if let number = Int(exactly: value) {
                 return shape(
-                    number, headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start)
+                    number, headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start,
+                    explains: memory.explains)
             }
         }
-        return scanVarying(bytes, from: start, origin: origin)
+        return scanVarying(bytes, from: start, origin: origin, explains: memory.explains)
     }
 
     package func frames(
@@ -131,12 +132,14 @@ package struct LengthField: EndedRule {
     }
 
     /// The frame at `start`, whose head has a variable size, or constants.
-    private func scanVarying(_ bytes: RawSpan, from start: Int, origin: Int) -> FrameScan {
+    private func scanVarying(_ bytes: RawSpan, from start: Int, origin: Int, explains: Bool) -> FrameScan {
         let headLength: Int
         switch head.scan(bytes, at: start) {
         case .complete(let length): headLength = length
         case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
-        case .bad(let message): return .bad(BadBytes(.badHead, "\(message) (head at offset \(origin + start))"))
+        case .bad(let message):
+            return .bad(
+                BadBytes(.badHead, "\(message) (head at offset \(origin + start))", explains: explains))
         }
         guard let place = head.place(of: field, in: bytes, from: start) else {
             return .incomplete(atLeast: headLength)
@@ -144,13 +147,19 @@ package struct LengthField: EndedRule {
         let value = head.fields[field].value(in: bytes, at: place.lowerBound, size: place.count)
         guard case .integer(let number) = value else {
             return .bad(
-                BadBytes(.badLength, "\(name(at: origin + start)) is \(value.shortDescription), expected a number"))
+                BadBytes(
+                    .badLength, "\(name(at: origin + start)) is \(value.shortDescription), expected a number",
+                    explains: explains))
         }
-        return shape(Int(number), headLength: headLength, lengthEnd: place.upperBound - start, at: origin + start)
+        return shape(
+            Int(number), headLength: headLength, lengthEnd: place.upperBound - start, at: origin + start,
+            explains: explains)
     }
 
     /// The frame of a given length, or why there cannot be one. A nil length exceeds 64 bits.
-    private func shape(_ value: Int?, headLength: Int, lengthEnd: Int, at offset: Int) -> FrameScan {
+    private func shape(
+        _ value: Int?, headLength: Int, lengthEnd: Int, at offset: Int, explains: Bool
+    ) -> FrameScan {
         if negativeIsEmpty, let value, value < 0 { return .shape(FrameShape(head: headLength, body: 0)) }
         let before: Int
         switch counts {
@@ -160,12 +169,18 @@ package struct LengthField: EndedRule {
         }
         let (sum, overflow) = (value ?? Int.max).addingReportingOverflow(adjustment + before)
         guard !overflow, sum <= limit else {
-            let found = value.map(String.init) ?? "more than 2^63"
-            return .bad(BadBytes(.tooLong, "\(name(at: offset)) is \(found), the limit of a frame is \(limit)"))
+            let found = explains ? value.map(String.init) ?? "more than 2^63" : ""
+            return .bad(
+                BadBytes(
+                    .tooLong, "\(name(at: offset)) is \(found), the limit of a frame is \(limit)",
+                    explains: explains))
         }
         guard sum >= headLength + tail else {
             let least = headLength + tail - before - adjustment
-            return .bad(BadBytes(.badLength, "\(name(at: offset)) is \(value ?? 0), expected \(least) or more"))
+            return .bad(
+                BadBytes(
+                    .badLength, "\(name(at: offset)) is \(value ?? 0), expected \(least) or more",
+                    explains: explains))
         }
         return .shape(FrameShape(head: headLength, body: sum - headLength - tail, tail: tail))
     }

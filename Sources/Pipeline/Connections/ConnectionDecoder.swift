@@ -410,7 +410,9 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         // A stream picked up mid-stream has already begun.
         connection.hasBegun = plan.known.format.beginning == nil || !connection.opening.handshake
         self.plan = plan
-        conversation = Conversation(plan.known.format, aligned: connection.opening.handshake)
+        conversation =
+            plan.hasConversation
+            ? Conversation(plan.known.format, aligned: connection.opening.handshake) : nil
         if resources.keys != nil, !isIntercepted { upgrade = plan.known.format.upgrade.map { TLSUpgradeWatch($0) } }
         begin()
     }
@@ -445,7 +447,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         isFraming = true
         output.recognised(connection)
         let held = detection?.held ?? HeldEvents()
-        detection?.sleep()
+        detection?.end()
         detection = nil
         for event in held.events {
             // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to the others.

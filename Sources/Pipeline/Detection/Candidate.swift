@@ -13,9 +13,10 @@ final class TrialPlan {
     let sides: PerDirection<TrialSide>
     /// The rules of both directions; nil if each connection has its own.
     let rules: PerDirection<SharedRule>?
-    /// Whether each first byte rules the format out, as far as it was asked for.
-    private var firstBytes = PerDirection(
-        fromClient: [Bool?](repeating: nil, count: 256), fromServer: [Bool?](repeating: nil, count: 256))
+    /// Whether each first byte rules the format out, as far as it was asked for: those of clients, then those of servers.
+    @exclusivity(unchecked) private var firstBytes = [Bool?](repeating: nil, count: 512)
+    /// The work to do for its connections, once one was recognized.
+    var decoding: FormatPlan?
 
     /// Nil if the format is not recognized by its bytes.
     init?(_ format: Format) {
@@ -45,11 +46,12 @@ final class TrialPlan {
         guard let rules, !takesChunks, strength < FormatDetection.outweighing, only == nil || only == direction,
             aligned || sides[direction].startsStreams
         else { return false }
-        if let known = firstBytes[direction][Int(byte)] { return known }
+        let place = Int(byte) + (direction == .fromClient ? 0 : 256)
+        if let known = firstBytes[place] { return known }
         var memory = ScanMemory()
         let scan = rules[direction].scan([byte].span.bytes, from: 0, origin: 0, ended: false, memory: &memory)
         let isOut = if case .bad = scan { true } else { false }
-        firstBytes[direction][Int(byte)] = isOut
+        firstBytes[place] = isOut
         return isOut
     }
 }
@@ -194,8 +196,8 @@ final class Candidate {
 
     /// The evidence for the format, if it fits.
     var evidence: String {
-        guard let among = detection.among, knownVerdicts.contains(where: \.isAmongOthers) else {
-            return detection.evidence
+        guard let among = plan.detection.among, knownVerdicts.contains(where: \.isAmongOthers) else {
+            return plan.detection.evidence
         }
         return among.evidence
     }

@@ -39,7 +39,11 @@ extension Detection {
         sortCandidates()
     }
 
-    private var strongestDeferred: Int? { deferred.map(\.plan.strength).max() }
+    private var strongestDeferred: Int? {
+        guard var strongest = deferred.first?.plan.strength else { return nil }
+        for index in 1..<deferred.count { strongest = max(strongest, deferred[index].plan.strength) }
+        return strongest
+    }
 
     /// Formats weaker than this have to wait.
     private var blockedBelow: Int {

@@ -14,7 +14,22 @@ import Trace
 /// doubled: only with the formats that are not ruled out, and with the same result as if it had been awake.
 final class Detection {
     /// A format, and the reason it was chosen.
-    typealias Choice = (Format, FormatChoice)
+    typealias Choice = (Chosen, FormatChoice)
+
+    /// What was chosen. A format is large: it is not copied for each connection.
+    enum Chosen {
+        /// A format that was on trial.
+        case trial(TrialPlan)
+        /// A protocol that is known but not framed.
+        case signature(Format)
+
+        var format: Format {
+            switch self {
+            case .trial(let plan): plan.format
+            case .signature(let format): format
+            }
+        }
+    }
 
     /// When the last bytes arrived.
     var lastTime: Timestamp?
@@ -80,6 +95,11 @@ final class Detection {
         nextLook = max(2 * held.bytes.count, 256)
         let left = candidates.map { ($0.order, $0.plan) } + deferred.map { ($0.order, $0.plan) }
         plans = left.sorted { $0.0 < $1.0 }.map(\.1)
+        end()
+    }
+
+    /// Releases the memory of the trials, for good if nothing follows.
+    func end() {
         (isAwake, candidates, deferred) = (false, [], [])
         waiting = PerDirection(fromClient: [], fromServer: [])
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
@@ -97,6 +117,7 @@ final class Detection {
             case .received, .noticed, .opened, .closed, .advanced, .learned: continue
             }
         }
+        deferred.reserveCapacity(plans.count)
         for (order, plan) in plans.enumerated() {
             if let first, plan.isOut(behindFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
             deferred.append(Deferred(order: order, plan: plan))
@@ -236,7 +257,9 @@ final class Detection {
         if signatures[direction].isOpen { return 1 }
         var least = Int.max
         for candidate in candidates {
-            least = min(least, candidate.steady(next, from: direction))
+            // What is behind the least need not be looked at.
+            let near = least < next.byteCount ? next.extracting(0..<least) : next
+            least = min(least, candidate.steady(near, from: direction))
             if least == 1 { break }
         }
         return least
@@ -290,7 +313,8 @@ final class Detection {
         }
         guard best > 0 else { return nil }
         for candidate in candidates where candidate.plan.strength > best && isBlocking(candidate) { return nil }
-        return choose(candidates.filter { $0.fits }.map { ($0, $0.evidence) })
+        // The others that fit are weaker.
+        return choose(candidates.filter { $0.fits && $0.plan.strength == best }.map { ($0, $0.evidence) })
     }
 
     /// Whether weaker formats have to wait for a format.
@@ -302,6 +326,7 @@ final class Detection {
 
     /// The protocol that a side's first bytes belong to.
     private func known(isOver: Bool) -> Choice? {
+        guard signatures.fromClient.mayMatch || signatures.fromServer.mayMatch else { return nil }
         for direction in Direction.allCases {
             guard signatures[direction].mayMatch,
                 let match = isOver ? signatures[direction].bestMatch : signatures[direction].match
@@ -311,7 +336,7 @@ final class Detection {
             if candidates.contains(where: { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }) {
                 continue
             }
-            return (match.signature.format, FormatChoice(by: .content, evidence: match.evidence))
+            return (.signature(match.signature.format), FormatChoice(by: .content, evidence: match.evidence))
         }
         return nil
     }
@@ -320,14 +345,20 @@ final class Detection {
     private func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
         guard let best = fitting.map(\.candidate.plan.strength).max() else { return nil }
         let equal = fitting.filter { $0.candidate.plan.strength == best }
-        guard let winner = equal.first(where: { $0.candidate.format.ports.contains(port) }) ?? equal.first else {
-            return nil
-        }
-        let format = winner.candidate.format
-        let others = equal.map(\.candidate.format.label).filter { $0 != format.label }
-        var evidence = winner.evidence
-        if !format.variant.isEmpty { evidence += ", with \(format.variant)" }
+        guard let first = equal.first else { return nil }
+        guard equal.count > 1 else { return choice(of: first.candidate, first.evidence, others: []) }
+        let winner = equal.first { $0.candidate.plan.format.ports.contains(port) } ?? first
+        let label = winner.candidate.plan.format.label
+        return choice(
+            of: winner.candidate, winner.evidence,
+            others: equal.map(\.candidate.plan.format.label).filter { $0 != label })
+    }
+
+    private func choice(of candidate: Candidate, _ reason: String, others: [String]) -> Choice {
+        let plan = candidate.plan
+        var evidence = reason
+        if !plan.format.variant.isEmpty { evidence += ", with \(plan.format.variant)" }
         if !others.isEmpty { evidence += "; could also be \(others.joined(separator: " or "))" }
-        return (format, FormatChoice(by: .content, evidence: evidence))
+        return (.trial(plan), FormatChoice(by: .content, evidence: evidence))
     }
 }

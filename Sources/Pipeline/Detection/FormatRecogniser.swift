@@ -18,9 +18,9 @@ package final class FormatRecogniser {
     /// Takes the next bytes of a direction; returns the format, once these settle it.
     package func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp) -> Format? {
         guard !isOver else { return nil }
-        if let (format, _) = detection.receive(bytes, from: direction, at: time, packet: 0) {
+        if let (chosen, _) = detection.receive(bytes, from: direction, at: time, packet: 0) {
             isOver = true
-            return format.isFramed ? format : nil
+            return chosen.format.isFramed ? chosen.format : nil
         }
         isOver = detection.isExhausted
         return nil

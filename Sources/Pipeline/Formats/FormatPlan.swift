@@ -9,6 +9,8 @@ final class FormatPlan {
     /// The format, and the state that its connections share.
     let known: KnownFormat
     let sides: PerDirection<SidePlan>
+    /// Whether frames depend on others, so that each connection has a `Conversation`.
+    let hasConversation: Bool
 
     /// A plan.
     ///
@@ -27,6 +29,7 @@ final class FormatPlan {
                 endsFramesByPauses: endsFramesByPauses)
         }
         self.known = known
+        hasConversation = Conversation(format, aligned: true) != nil
         sides = PerDirection(fromClient: side(.fromClient), fromServer: side(.fromServer))
     }
 }

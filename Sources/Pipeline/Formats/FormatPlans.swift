@@ -49,6 +49,15 @@ final class FormatPlans {
         return plan
     }
 
+    /// The plan for connections of a recognized format.
+    func plan(for chosen: Detection.Chosen) -> FormatPlan {
+        guard case .trial(let trial) = chosen else { return plan(for: chosen.format) }
+        if let known = trial.decoding { return known }
+        let plan = plan(for: trial.format)
+        trial.decoding = plan
+        return plan
+    }
+
     /// The plan for connections whose format was not recognized.
     var planOfNone: FormatPlan {
         if let none { return none }

@@ -6,7 +6,7 @@ import Testing
 /// A format on trial may be given as many bytes at once as it says: its verdict changes nowhere before the last of them.
 @Suite struct SteadyTests {
     /// Streams of frames with garbage: of every format, each is also a stream that the others look at.
-    private static func streams(_ formats: [Format], _ generator: inout SeededGenerator) -> [[UInt8]] {
+    static func streams(_ formats: [Format], _ generator: inout SeededGenerator) -> [[UInt8]] {
         var streams: [[UInt8]] = [
             Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), Array("{\"a\":[1,\"}\"]}{\"b\":{}} {".utf8),
             [0x20] + [UInt8](repeating: 0, count: 300) + Array("{\"a\":1}".utf8),

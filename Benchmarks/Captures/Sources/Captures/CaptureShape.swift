@@ -6,6 +6,8 @@ public enum CaptureShape: Hashable, Sendable {
     case chat(connections: Int, count: Int)
     /// One len16-id frame of 45 bytes on each of the connections, none of which ends.
     case open(connections: Int)
+    /// A SYN and one im-json message on each of the connections, none of which ends.
+    case messages(connections: Int)
     /// One im-json frame of so many bytes in all, in segments of 1 byte.
     case bytewise(size: Int)
     /// len16-id frames of 10 bytes, each a segment: in order, or after the SYN from the last to the first.
@@ -33,6 +35,11 @@ public enum CaptureShape: Hashable, Sendable {
                 var frame: [UInt8] = []
                 Frames.numbered(connection, payload: 40, into: &frame)
                 writer.segment(of: connection, sequence: 1, payload: frame[...])
+            }
+        case .messages(let connections):
+            for connection in 0..<connections {
+                writer.segment(of: connection, sequence: 0, isSYN: true)
+                writer.segment(of: connection, sequence: 1, payload: Frames.message[...])
             }
         case .bytewise(let size):
             let frame = Frames.sized(size)
