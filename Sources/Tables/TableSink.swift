@@ -211,6 +211,7 @@ package final class TableSink: TraceSink {
     /// Moves what waits to the store.
     private func relieve() {
         var all: [UInt8] = []
+        all.reserveCapacity(waiting)
         var owners: [(PendingConnection, Int)] = []
         for pending in connections.values where !pending.rows.bytes.isEmpty {
             all += pending.rows.bytes

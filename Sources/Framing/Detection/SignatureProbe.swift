@@ -7,7 +7,7 @@ package struct SignatureProbe {
 
     /// The matching protocol, and its evidence.
     package private(set) var match: (signature: Signature, evidence: String)?
-    // Stored, since they are asked for at every step: whoever asks a property that is computed has to copy all others.
+    // Stored: to ask a computed property, a caller in another module copies the whole probe, at every step.
     /// Whether bytes were seen that may be the beginning of one.
     package private(set) var isUndecided = false
     /// Whether further bytes are compared.

@@ -90,7 +90,7 @@ package struct MergedPackets<Receiver: PacketReceiver & ~Copyable>: TurnReceiver
     /// The capture that is read.
     private var capture = 0
 
-    /// Receives the packets. The last property: behind one of a generic type, the places of others are looked up at run time.
+    /// Receives the packets. The last property: the offset of one after it would be looked up at run time, since this type is generic.
     package var receiver: Receiver
 
     /// Packets on their way to a receiver.

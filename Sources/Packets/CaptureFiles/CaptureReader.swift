@@ -54,7 +54,7 @@ package struct CaptureReader<Source: ByteSource> {
     /// How many packets were passed on.
     package var packetCount: Int { parser.packetCount }
 
-    /// The last property: behind one of a generic type, the places of others are looked up at run time.
+    /// The last property: the offset of one after it would be looked up at run time, since this type is generic.
     private var source: Source
 
     /// A reader at the start of a source.

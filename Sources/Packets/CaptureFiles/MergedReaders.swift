@@ -94,7 +94,7 @@ struct MergedReaders {
     }
 }
 
-/// What the packets of captures are passed on to: a type of its own, since that of a `MergedPackets` would be looked up for each packet.
+/// What the packets of captures are passed on to. A protocol, so that the generic type `MergedPackets` is not looked up for each packet.
 protocol TurnReceiver: PacketReceiver, ~Copyable {
     /// Whether no packet is taken yet, because only the first one's time is wanted.
     var isLooking: Bool { get set }

@@ -17,8 +17,8 @@ package struct IndexChunk: Hashable, Sendable {
 }
 
 extension ConnectionSelection {
-    /// Of more connections than this, all chunks are read.
-    private static let mostLookedFor = 1_024
+    /// If more are looked for, all chunks are read: most have one of them anyway.
+    private static let mostLookedFor = 256
 
     fileprivate func mayBe(in filter: IndexFilter) -> Bool {
         if let hosts, hosts.count <= Self.mostLookedFor,
@@ -48,7 +48,7 @@ struct IndexChunkWriter {
             hashes.insert(ConnectionEnds.hash(of: ends.lower.address))
             hashes.insert(ConnectionEnds.hash(of: ends.upper.address))
             chunk.earliest = min(chunk.earliest, connection.first)
-            chunk.latest = max(chunk.latest, connection.isOver ? connection.last : .distantFuture)
+            chunk.latest = max(chunk.latest, connection.ended)
         }
         return records.count >= IndexFormat.chunkLength ? close() : []
     }

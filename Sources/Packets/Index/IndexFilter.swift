@@ -10,7 +10,7 @@ import Streams
 package struct IndexFilter: Hashable, Sendable {
     private static let bitsForEach = 10
     private static let probes: UInt64 = 7
-    /// How many bytes the longest has, of a chunk whose records are as short as possible.
+    /// The longest filter that is read, in bytes; those that are written are much shorter.
     static let longest = 64 << 10
 
     /// Bits, the first in the lowest bit of the first byte.
@@ -22,23 +22,27 @@ package struct IndexFilter: Hashable, Sendable {
     /// A filter of hashes.
     init(_ hashes: Set<UInt64>) {
         var bytes = [UInt8](repeating: 0, count: min(max(8, hashes.count * Self.bitsForEach / 8), Self.longest))
-        for hash in hashes { Self.forEachBit(of: hash, among: bytes.count) { bytes[$0] |= $1 } }
+        for hash in hashes {
+            for probe in 0..<Self.probes {
+                let bit = Self.bit(probe, of: hash, among: bytes.count)
+                bytes[bit >> 3] |= 1 << UInt8(bit & 7)
+            }
+        }
         self.bytes = bytes
     }
 
     /// Whether a hash may be among those that were added.
     func mayContain(_ hash: UInt64) -> Bool {
-        var missing = bytes.isEmpty
-        Self.forEachBit(of: hash, among: bytes.count) { missing = missing || bytes[$0] & $1 == 0 }
-        return !missing
+        guard !bytes.isEmpty else { return false }
+        for probe in 0..<Self.probes {
+            let bit = Self.bit(probe, of: hash, among: bytes.count)
+            if bytes[bit >> 3] >> UInt8(bit & 7) & 1 == 0 { return false }
+        }
+        return true
     }
 
-    private static func forEachBit(of hash: UInt64, among count: Int, _ take: (_ byte: Int, _ mask: UInt8) -> Void) {
-        guard count > 0 else { return }
-        let step = hash >> 32 | 1
-        for probe in 0..<probes {
-            let bit = (hash & 0xffff_ffff &+ probe &* step) % UInt64(8 * count)
-            take(Int(bit / 8), 1 << UInt8(bit % 8))
-        }
+    /// A bit of a hash among those of at least one byte.
+    private static func bit(_ probe: UInt64, of hash: UInt64, among count: Int) -> Int {
+        Int((hash & 0xffff_ffff &+ probe &* (hash >> 32 | 1)) % UInt64(8 * count))
     }
 }

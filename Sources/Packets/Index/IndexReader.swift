@@ -23,7 +23,7 @@ package struct IndexReader<Source: SkippableSource> {
 
     /// The records of the next chunk; nil after the last one.
     ///
-    /// - Parameter isWanted: whether the records of a chunk are read; otherwise there are none of it.
+    /// - Parameter isWanted: whether a chunk of connections is read. A chunk that is passed over gives no records.
     package mutating func next(
         where isWanted: (IndexChunk) -> Bool = { _ in true }
     ) throws(CaptureReadFailure<Source.Failure>) -> [IndexRecord]? {
@@ -43,7 +43,11 @@ package struct IndexReader<Source: SkippableSource> {
                     kind: .badLength, offset: start + 24, expected: "the checksum of the chunk's records",
                     found: "another one"))
         }
-        do throws(CaptureError) { return try records(content, base: base) } catch { throw .damaged(error) }
+        do throws(CaptureError) {
+            return try records(content, base: base, connectionsOnly: chunk.filter != nil)
+        } catch {
+            throw .damaged(error)
+        }
     }
 
     /// Reads the head of a chunk, and its filter.
@@ -76,12 +80,19 @@ package struct IndexReader<Source: SkippableSource> {
         return (chunk, length, Int(number(24..<28)))
     }
 
-    private mutating func records(_ content: [UInt8], base: Int) throws(CaptureError) -> [IndexRecord] {
+    private mutating func records(
+        _ content: [UInt8], base: Int, connectionsOnly: Bool
+    ) throws(CaptureError) -> [IndexRecord] {
         var cursor = IndexCursor(content, base: base)
         var records: [IndexRecord] = []
         while !cursor.isAtEnd {
             if hasEnded { throw cursor.error(expected: "nothing after the last record", found: "another one") }
             let record = try IndexRecord(&cursor)
+            if connectionsOnly {
+                guard case .connection = record else {
+                    throw cursor.error(expected: "only connections in a chunk with a filter", found: "another record")
+                }
+            }
             if case .end = record { hasEnded = true }
             records.append(record)
         }

@@ -57,6 +57,9 @@ package struct IndexedConnection: Hashable, Sendable {
     /// Where the first packet begins.
     package var firstPlace: Int { extents.first?.lowerBound ?? lastPlace }
 
+    /// When it ended; the distant future if its end was not seen.
+    package var ended: Timestamp { isOver ? last : .distantFuture }
+
     /// Whether its end was seen, or is in another record.
     package var isOver: Bool {
         ending.contains(.continues) || ending.isSuperset(of: [.lowerFinished, .upperFinished])

@@ -169,7 +169,7 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
 
     /// Fragments that were waiting go to their shards.
     private mutating func release() {
-        // Almost always nothing: even an empty array has a reference count.
+        // Almost always nothing.
         guard finder.hasSettled else { return }
         for settled in finder.takeSettled() {
             guard let waiting = held.removeValue(forKey: settled.datagram) else { continue }

@@ -15,7 +15,7 @@ final class TrialPlan {
     let rules: PerDirection<SharedRule>?
     /// Whether each first byte rules the format out, as far as it was asked for: those of clients, then those of servers.
     @exclusivity(unchecked) private var firstBytes = [Bool?](repeating: nil, count: 512)
-    /// The work to do for its connections, once one was recognized.
+    /// The work to do for its connections, once one was recognized: of the decoder that it belongs to.
     var decoding: FormatPlan?
 
     /// Nil if the format is not recognized by its bytes.

@@ -98,7 +98,7 @@ final class Detection {
         end()
     }
 
-    /// Releases the memory of the trials, for good if nothing follows.
+    /// Releases the memory of the trials. What is held remains.
     func end() {
         (isAwake, candidates, deferred) = (false, [], [])
         waiting = PerDirection(fromClient: [], fromServer: [])

@@ -16,27 +16,16 @@ struct ReadingPlan: Sendable {
     struct Request {
         /// By ends and hosts.
         var selection = ConnectionSelection()
-        /// Connections that ended before this are not wanted, if all captures have an index.
-        var since: Timestamp?
-        /// Connections that began at this time or later are not wanted, if all captures have an index.
-        var until: Timestamp?
+        /// By time, if all captures have an index.
+        var times = TimeSelection()
         /// Where indexes are; nil: beside the captures.
         var folder: String?
         /// Whether to do without them.
         var ignoresIndexes = false
-
-        /// Whether something that lasted from one time until another is wanted.
-        func includes(_ first: Timestamp, until last: Timestamp) -> Bool {
-            if let until, first >= until { return false }
-            guard let since, last < .distantFuture else { return true }
-            return last + ReadingPlan.afterEnd >= since
-        }
     }
 
     /// More connections than this are not told apart by time.
     private static let mostConnections = 1 << 20
-    /// Findings about the end of a connection come a little later.
-    fileprivate static let afterEnd = Interval.seconds(10)
 
     /// A capture with an index that can be used.
     private struct Indexed {
@@ -49,7 +38,7 @@ struct ReadingPlan: Sendable {
     init?(_ request: Request, of paths: [String]) {
         selection = request.selection
         let asksForEnds = selection != ConnectionSelection()
-        let asksForTime = request.since != nil || request.until != nil
+        let asksForTime = request.times != TimeSelection()
         guard asksForEnds || asksForTime else { return nil }
         let indexed = request.ignoresIndexes ? [] : Self.indexed(paths, request.folder)
         var isByTime = false
@@ -96,11 +85,10 @@ struct ReadingPlan: Sendable {
         var ends: Set<ConnectionEnds> = []
         for index in indexed {
             try read(
-                index, where: { $0.mayContain(request.selection) && request.includes($0.earliest, until: $0.latest) }
+                index, where: { $0.mayContain(request.selection) && request.times.mayContain($0) }
             ) { record in
                 guard case .connection(let connection) = record, ends.count <= mostConnections,
-                    request.selection.contains(connection.ends),
-                    request.includes(connection.first, until: connection.isOver ? connection.last : .distantFuture)
+                    request.selection.contains(connection.ends), request.times.contains(connection)
                 else { return }
                 ends.insert(connection.ends)
             }

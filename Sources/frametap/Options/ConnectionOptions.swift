@@ -58,7 +58,8 @@ struct ConnectionOptions: ParsableArguments {
     func plan(for paths: [String], since: Timestamp?, until: Timestamp?) throws -> ReadingPlan? {
         ReadingPlan(
             ReadingPlan.Request(
-                selection: try selection(), since: since, until: until, folder: folder, ignoresIndexes: ignoresIndexes),
+                selection: try selection(), times: TimeSelection(since: since, until: until), folder: folder,
+                ignoresIndexes: ignoresIndexes),
             of: paths)
     }
 

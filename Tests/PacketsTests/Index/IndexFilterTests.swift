@@ -127,6 +127,99 @@ import Testing
         #expect(kinds == [true, false], "seed \(seed)")
     }
 
+    @Test func everyConnectionOfATimeIsFound() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededRandom(seed: seed)
+        let connections = Self.connections(20_000, &random)
+        let index = Self.index(connections)
+        var passedOver = 0
+        // Connections last at most 9 ms; those without an end last until the end of the capture.
+        for times in [
+            TimeSelection(), TimeSelection(since: connections[19_000].first + .seconds(10)),
+            TimeSelection(until: connections[1_000].first),
+            TimeSelection(since: connections[19_999].last + .seconds(11), until: connections[9_000].first),
+        ] {
+            let (records, count) = try Self.read(index) { times.mayContain($0) }
+            let wanted = connections.filter { times.contains($0) }
+            #expect(Set(records).isSuperset(of: wanted.map { .connection($0) }), "\(times), seed \(seed)")
+            passedOver += index.count - count
+        }
+        #expect(passedOver > index.count, "seed \(seed)")
+    }
+
+    @Test func timesOfConnections() {
+        func connection(_ first: Int64, _ last: Int64, _ ending: IndexedConnection.Ending) -> IndexedConnection {
+            var connection = IndexedConnection(
+                ConnectionEnds(between: IPAddress(v4: 1), IPAddress(v4: 2)),
+                at: Timestamp(seconds: first, nanoseconds: 0))
+            connection.last = Timestamp(seconds: last, nanoseconds: 0)
+            connection.ending = ending
+            return connection
+        }
+        func times(_ since: Int64?, _ until: Int64?) -> TimeSelection {
+            TimeSelection(
+                since: since.map { Timestamp(seconds: $0, nanoseconds: 0) },
+                until: until.map { Timestamp(seconds: $0, nanoseconds: 0) })
+        }
+        let over: IndexedConnection.Ending = [.lowerFinished, .upperFinished]
+        #expect(times(110, nil).contains(connection(50, 100, over)))
+        #expect(!times(111, nil).contains(connection(50, 100, over)))
+        for open: IndexedConnection.Ending in [[], .reset, .lowerFinished, [.upperFinished, .reset]] {
+            #expect(times(5_000, nil).contains(connection(50, 100, open)))
+        }
+        // The record that continues it has the rest.
+        #expect(!times(111, nil).contains(connection(50, 100, .continues)))
+        #expect(times(nil, 51).contains(connection(50, 100, over)))
+        #expect(!times(nil, 50).contains(connection(50, 100, over)))
+        #expect(!times(60, 50).contains(connection(50, 100, [])))
+        #expect(times(60, 70).contains(connection(50, 100, over)))
+    }
+
+    /// What indexes that were written have: if it changes, so does the version of the format.
+    @Test func aFilterHasTheseBytes() throws {
+        let one = ConnectionEnds(
+            Endpoint(IPAddress(v4: 0x0a00_0001), 40_000), Endpoint(IPAddress(v4: 0x0a00_0002), 443))
+        // The client's address is IPv4-mapped.
+        let other = ConnectionEnds(
+            Endpoint(IPAddress(v6: 0x2001_0db8_0000_0000, 1), 443),
+            Endpoint(IPAddress(v6: 0, 0xffff_0a00_0001), 40_001))
+        var writer = IndexChunkWriter()
+        _ = writer.add(.connection(IndexedConnection(one, at: Timestamp(nanoseconds: 1))))
+        _ = writer.add(.connection(IndexedConnection(other, at: Timestamp(nanoseconds: 2))))
+        let chunk = writer.close()
+        #expect(chunk[4..<8] == [8, 0, 0, 0])
+        #expect(Hexadecimal.text(Array(chunk[32..<40])) == "83633c3ce049be12")
+    }
+
+    /// Heads whose checksums are right.
+    @Test func heads() throws {
+        func index(length: Int, filter: Int, records: [UInt8]) -> [UInt8] {
+            var bytes = IndexHeader(size: 1, modified: 1, isCompressed: false).bytes
+            var head: [UInt8] = []
+            head.append(first: 4, of: UInt64(length))
+            head.append(first: 4, of: UInt64(filter))
+            head += [UInt8](repeating: 0, count: 16)
+            head.append(first: 4, of: UInt64(IndexFormat.checksum(records)))
+            let bits = [UInt8](repeating: 0xff, count: filter)
+            head.append(first: 4, of: UInt64(IndexFormat.checksum(head + bits)))
+            bytes += head
+            bytes += bits
+            return bytes + records
+        }
+        func damage(_ bytes: [UInt8]) -> CaptureError? { IndexedCapture.read(bytes).error }
+        var end: [UInt8] = []
+        IndexRecord.end(IndexEnd()).append(to: &end)
+        #expect(damage(index(length: end.count, filter: 0, records: end)) == nil)
+        #expect(damage(index(length: 1 << 20, filter: 0, records: end))?.kind == .truncated)
+        #expect(damage(index(length: (1 << 20) + 1, filter: 0, records: end))?.kind == .badLength)
+        #expect(damage(index(length: end.count, filter: (64 << 10) + 1, records: end))?.kind == .badLength)
+        #expect(damage(index(length: 0, filter: 64 << 10, records: []))?.kind == .truncated)
+        // A chunk that may be passed over has nothing that everybody reads.
+        #expect(
+            damage(index(length: end.count, filter: 3, records: end))?.expected
+                == "only connections in a chunk with a filter")
+    }
+
     @Test func whatIsTruncatedIsFoundAlthoughItIsPassedOver() throws {
         var random = SeededRandom(seed: 1)
         let index = Self.index(Self.connections(3_000, &random))
