@@ -79,5 +79,5 @@ def segments(shop, rounds):
 
 def startup(shop, rounds):
     """How long it takes until the program has done something."""
-    used = median_usage([shop.frametap, "formats", "list"], 4 * rounds + 1)
+    used = median_usage([shop.frametap, "formats", "list"], 40 * rounds + 1, is_short=True)
     yield Result("startup", "start-up: frametap formats list", used.wall * 1000, "ms", must=15, aim=5, **spent(used))
