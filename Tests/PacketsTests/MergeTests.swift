@@ -99,6 +99,22 @@ import Testing
         #expect(outcome.failures.map(\.capture) == [0, 2, 3])
     }
 
+    /// The damage is behind a packet for which the capture had to wait: its bytes were read before.
+    @Test func damageInWhatWasReadBeforeIsReported() {
+        var random = SeededRandom(seed: 1)
+        let bad = (0..<16).map { (8..<12).contains($0) ? 0x7f : UInt8.random(in: 0...9, using: &random) }
+        let damaged = Self.file([(1, 1), (4, 4)]) + bad
+        let good = Self.file([(2, 2), (5, 5)])
+        let outcome = Self.merge([damaged, good])
+        #expect(outcome.marks == [1, 2, 4, 5])
+        #expect(outcome.failures.map(\.capture) == [0] && outcome.bytesRead == damaged.count + good.count)
+        guard case .damaged(let error)? = outcome.failures.first?.failure else {
+            Issue.record("\(outcome.failures)")
+            return
+        }
+        #expect(error.kind == .badLength && error.offset == damaged.count - 8)
+    }
+
     @Test func theEndThatFilesSayIsThatOfAll() {
         var file = PcapngFile()
         file.interface()
