@@ -87,8 +87,8 @@ extension RowBuffer {
         let (info, leg) = (frame.info, connection.leg)
         // At once: most of a row's values are these, and each call would look for room.
         self.bytes.append(upTo: Self.roomForFrame) { room in
-            room.text(leg == nil ? nil : leg == .in ? "in" : "out")
-            room.text(frame.direction == .fromClient ? "client" : "server")
+            room.text(leg.map { Self.name(of: $0) })
+            room.text(Self.name(of: frame.direction))
             room.integer(info.index)
             room.integer(Int(info.time.nanoseconds))
             room.integer(Int(info.started.nanoseconds))

@@ -55,8 +55,17 @@ struct RowBuffer {
     }
 
     /// `client` or `server`, as text.
-    mutating func sender(_ direction: Direction) {
-        if direction == .fromClient { text("client" as StaticString) } else { text("server" as StaticString) }
+    mutating func sender(_ direction: Direction) { text(Self.name(of: direction)) }
+
+    /// What `sender` has.
+    static func name(of direction: Direction) -> StaticString { direction == .fromClient ? "client" : "server" }
+
+    /// What `leg` has.
+    static func name(of leg: Leg) -> StaticString {
+        switch leg {
+        case .in: "in"
+        case .out: "out"
+        }
     }
 
     /// A text that `write` appends.

@@ -346,6 +346,12 @@ import Trace
         #expect(rows.map { $0["leg"] } == [.text("in"), .text("out")])
     }
 
+    /// Rows have the names that traces have.
+    @Test func legsAndSenders() {
+        for leg in Leg.allCases { #expect("\(RowBuffer.name(of: leg))" == leg.rawValue) }
+        for direction in Direction.allCases { #expect("\(RowBuffer.name(of: direction))" == direction.sender) }
+    }
+
     /// Of many days, no file keeps its rows for long, and none is lost.
     @Test func rowsOfManyDaysAreWritten() throws {
         let memory = Memory()
