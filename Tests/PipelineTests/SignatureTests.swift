@@ -35,6 +35,33 @@ import Trace
         #expect(Set(Self.known.map(\.format)) == Set(Signature.all.map(\.name)))
     }
 
+    /// Whether more bytes are compared, whether they may be the beginning of a protocol, and whether there is a match.
+    private func flags(_ text: String, isOver: Bool = false, bytewise: Bool = false) -> [Bool] {
+        var probe = SignatureProbe()
+        let bytes = Array(text.utf8)
+        for range in bytewise ? bytes.indices.map({ $0..<$0 + 1 }) : [bytes.indices] {
+            probe.receive(bytes.span.bytes.extracting(range))
+        }
+        if isOver { probe.finish() }
+        #expect(probe.mayMatch == (probe.bestMatch != nil))
+        return [probe.isOpen, probe.isUndecided, probe.mayMatch]
+    }
+
+    @Test(arguments: [false, true]) func whatAProbeKnows(bytewise: Bool) {
+        func known(_ text: String, _ isOver: Bool = false) -> [Bool] {
+            flags(text, isOver: isOver, bytewise: bytewise)
+        }
+        #expect(known("") == [true, false, false])
+        #expect(known("", true) == [false, false, false])
+        #expect(known("GE") == [true, true, false])
+        #expect(known("GE", true) == [false, false, false])
+        #expect(known("{") == [false, false, false])
+        #expect(known("SSH-2.0-OpenSSH_9.6\r\n") == [false, false, true])
+        // A request line whose end would give more detail.
+        #expect(known("GET / HTTP/1.1\r\n")[2])
+        #expect(known("GET / HTTP/1.1\r\n", true) == [false, false, true])
+    }
+
     private func automatic() throws -> DecodingOptions { DecodingOptions(.automatic(try BuiltInFormats.all())) }
 
     @Test(arguments: known, Direction.allCases)
