@@ -70,12 +70,9 @@ package struct FlowFinder {
         return follow(bytes, from: layer, cutOff: cutOff, depth: 0)
     }
 
-    /// Whether something was found that waiting fragments belong to.
-    package var hasSettled: Bool { !settled.isEmpty }
-
     /// What waiting fragments belong to that was found since the last call, in this order; it goes before the packet itself.
     package mutating func takeSettled() -> [Settled] {
-        defer { settled = [] }
+        defer { if !settled.isEmpty { settled = [] } }
         return settled
     }
 

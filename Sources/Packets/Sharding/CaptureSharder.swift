@@ -169,8 +169,6 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
 
     /// Fragments that were waiting go to their shards.
     private mutating func release() {
-        // Almost always nothing.
-        guard finder.hasSettled else { return }
         for settled in finder.takeSettled() {
             guard let waiting = held.removeValue(forKey: settled.datagram) else { continue }
             if case .waiting(let datagram) = settled.found {
