@@ -100,14 +100,10 @@ package final class TableSink: TraceSink {
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds?[frame.direction] else { return }
-        // Without a closure, whose context would have a copy of the frame.
-        guard let pending = pending(connection.number), pending.isWanted else { return }
-        let before = takeUp(pending)
-        let row = pending.rows.begin(.frames, at: frame.info.time)
-        pending.rows.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
-        pending.rows.end(row)
-        pending.frames += 1
-        count(pending, before)
+        guard let row = begin(.frames, at: frame.info.time, of: connection.number) else { return }
+        row.pending.rows.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
+        row.pending.frames += 1
+        end(row)
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -136,16 +132,11 @@ package final class TableSink: TraceSink {
 
     package func finding(_ finding: Finding) {
         if selection.isShard, finding.kind == .reconnectStorm { return }
-        // Without a closure, as a frame.
-        guard let pending = pending(finding.connection) else {
+        guard let row = begin(.findings, at: finding.time, of: finding.connection) else {
             return addLate(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
         }
-        guard pending.isWanted else { return }
-        let before = takeUp(pending)
-        let row = pending.rows.begin(.findings, at: finding.time)
-        pending.rows.finding(finding)
-        pending.rows.end(row)
-        count(pending, before)
+        row.pending.rows.finding(finding)
+        end(row)
     }
 
     package func action(_ report: ActionReport, on connection: TracedConnection) {
@@ -165,40 +156,48 @@ package final class TableSink: TraceSink {
     /// - Parameters:
     ///   - trip: what is known of the round trip.
     package func answered(_ trip: borrowing RoundTripMonitor.RoundTrip) {
-        guard let pending = pending(trip.connection) else {
+        guard let row = begin(.roundTrips, at: trip.requested, of: trip.connection) else {
             return addLate(.roundTrips, at: trip.requested, to: trip.connection) { $0.roundTrip(trip) }
         }
-        guard pending.isWanted else { return }
-        let before = takeUp(pending)
-        let row = pending.rows.begin(.roundTrips, at: trip.requested)
-        pending.rows.roundTrip(trip)
-        pending.rows.end(row)
-        count(pending, before)
+        row.pending.rows.roundTrip(trip)
+        end(row)
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
-        guard let pending = pending(number) else { return addLate(table, at: time, to: number, write) }
-        guard pending.isWanted else { return }
-        let before = takeUp(pending)
-        pending.rows.append(table, at: time, write)
-        count(pending, before)
+        guard let row = begin(table, at: time, of: number) else { return addLate(table, at: time, to: number, write) }
+        write(&row.pending.rows)
+        end(row)
     }
 
-    /// Before a row is added: how much memory the connection's rows take.
-    private func takeUp(_ pending: PendingConnection) -> Int {
+    /// A row that is being written. Its values are appended to the connection's rows between `begin` and `end`, without a closure, whose
+    /// context would have a copy of what they are taken from.
+    private struct OpenRow {
+        var pending: PendingConnection
+        var start: Int
+        /// How much memory the connection's rows took.
+        var before: Int
+    }
+
+    /// Begins a row; nil if the connection is over, or not wanted.
+    @inline(__always)
+    private func begin(_ table: Table, at time: Timestamp, of number: Int) -> OpenRow? {
+        guard let pending = pending(number), pending.isWanted else { return nil }
         let before = pending.rows.bytes.capacity
         if before == 0, let spare = spare.popLast() { pending.rows = spare }
-        return before
+        return OpenRow(pending: pending, start: pending.rows.begin(table, at: time), before: before)
     }
 
-    /// After a row was added.
-    private func count(_ pending: PendingConnection, _ before: Int) {
-        waiting += pending.rows.bytes.capacity - before
+    @inline(__always)
+    private func end(_ row: OpenRow) {
+        row.pending.rows.end(row.start)
+        waiting += row.pending.rows.bytes.capacity - row.before
         if waiting > mostWaiting { relieve() }
     }
 
     /// Adds a row to a connection that is over: findings that compare connections may come a little later.
     private func addLate(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
+        // One that is not wanted has no rows.
+        guard connections[number] == nil else { return }
         guard let (key, isFinal) = recent[number] else {
             outcome.late += 1
             return
