@@ -34,7 +34,7 @@ CASES = {
     "1,005-byte frames, --as summary": ("frames 10 {} 1000", 5_000, 20_000, "len16-id", "summary"),
     "im-json, --as summary": ("chat 10 {}", 5_000, 20_000, "im-json", "summary"),
     "10-byte frames, segments reversed": ("reversed {}", 5_000, 20_000, "len16-id", "summary"),
-    "connections of one frame, recognized mid-stream": ("open {}", 200, 800, "auto", "summary"),
+    "connections of one frame, not recognized mid-stream": ("open {}", 200, 800, "auto", "summary"),
     "connections of one im-json message, recognized": ("messages {}", 200, 800, "auto", "summary"),
     "1-byte segments of one frame": ("bytewise {}", 20_000, 80_000, "im-json", "summary"),
 }
