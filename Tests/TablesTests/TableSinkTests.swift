@@ -257,8 +257,8 @@ import Trace
         #expect(empty > 0)
     }
 
-    @Test func namedConnectionsAreLeftOut() throws {
-        let capture = "im-json/chat.pcap"
+    /// What is found on them is not late: it is not wanted.
+    @Test(arguments: captures) func namedConnectionsAreLeftOut(capture: String) throws {
         let opened = try decode(capture).events("opened")
         let ends = opened.map { ($0["client"]?.string ?? "", $0["server"]?.string ?? "") }
         var selection = TableSelection()
