@@ -15,6 +15,12 @@ package struct ConnectionEnds: Hashable, Sendable {
         (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
     }
 
+    /// The ends of an IPv4 packet.
+    @inline(__always)
+    init(ofIPv4 source: Endpoint, _ destination: Endpoint) {
+        (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
+    }
+
     /// Two hosts.
     package init(between source: IPAddress, _ destination: IPAddress) {
         self.init(Endpoint(source, 0), Endpoint(destination, 0))

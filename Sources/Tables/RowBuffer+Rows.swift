@@ -47,7 +47,8 @@ extension RowBuffer {
 
     /// A connection, or one of its legs.
     mutating func connection(
-        _ opening: Opening, _ ends: ConnectionTexts, _ pending: PendingConnection, _ ending: PendingConnection.LegEnding
+        _ opening: Opening, _ ends: ConnectionTexts, _ pending: borrowing PendingConnection,
+        _ ending: PendingConnection.LegEnding
     ) {
         text(ending.leg?.rawValue)
         text(ends.client)
@@ -145,15 +146,11 @@ enum RunText {
 }
 
 extension Finding {
-    private static let numbers = [
-        "packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection",
-    ]
-
     /// Writes its data as JSON, without the numbers of packets and connections: those of one trace mean nothing in a table.
     func writeData(into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "{"))
         var isFirst = true
-        for field in data where !Self.isNumber(field.name) {
+        for field in data where !Self.isNumber(field) {
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             isFirst = false
             JSONOutput.string(field.name, into: &bytes)
@@ -163,8 +160,11 @@ extension Finding {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    private static func isNumber(_ name: String) -> Bool {
-        // They all end alike, and few others do.
-        (name.utf8.last == UInt8(ascii: "t") || name.utf8.last == UInt8(ascii: "n")) && numbers.contains(name)
+    private static func isNumber(_ field: Field) -> Bool {
+        guard case .integer = field.value else { return false }
+        switch field.name {
+        case "packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection": return true
+        default: return false
+        }
     }
 }

@@ -12,9 +12,15 @@ import Trace
 struct RowBuffer {
     /// What rows are appended to.
     var bytes: [UInt8] = []
+    /// How many rows there are.
+    private(set) var count = 0
+    /// The day of all rows; nil if they are of several.
+    var onlyDay: Day? { isOfOneDay && count > 0 ? day : nil }
+    private var day = Day(number: 0)
+    private var isOfOneDay = true
 
     /// How many bytes a row has before its values.
-    private static let head = 13
+    static let head = 13
 
     /// Begins a row; its values are appended in the order of the table's columns.
     ///
@@ -22,7 +28,11 @@ struct RowBuffer {
     mutating func begin(_ table: Table, at time: Timestamp) -> Int {
         let start = bytes.count
         bytes.append(first: 5, of: UInt64(table.rawValue))
-        bytes.append(first: 8, of: UInt64(bitPattern: Day(of: time).number))
+        let day = Day(of: time)
+        bytes.append(first: 8, of: UInt64(bitPattern: day.number))
+        if count > 0, day != self.day { isOfOneDay = false }
+        self.day = day
+        count += 1
         return start
     }
 
@@ -37,7 +47,10 @@ struct RowBuffer {
     }
 
     /// Removes all rows; the memory is used again.
-    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        (count, isOfOneDay) = (0, true)
+    }
 
     mutating func text(_ value: String?) {
         guard let value else { return bytes.append(first: 4, of: 0) }
@@ -113,16 +126,17 @@ struct RowBuffer {
 
     // MARK: Reading
 
-    /// Passes on all rows of a buffer: their tables, days and values.
-    static func forEach(in bytes: RawSpan, _ take: (Table, Day, RawSpan) -> Void) {
+    /// Passes on the rows of a table: their days and values.
+    @inline(__always)
+    static func forEach(of table: Table, in bytes: RawSpan, _ take: (Day, RawSpan) -> Void) {
         var at = 0
         while at < bytes.byteCount {
-            let table = Table(rawValue: Int(bytes[byte: at]))
-            let length = bytes.count(at: at + 1)
-            let day = Day(number: bytes.integer(at: at + 5))
             let start = at + head
-            at = start + length
-            if let table { take(table, day, bytes.extracting(start..<at)) }
+            let end = start + bytes.count(at: at + 1)
+            if Int(bytes[byte: at]) == table.rawValue {
+                take(Day(number: bytes.integer(at: at + 5)), bytes.extracting(start..<end))
+            }
+            at = end
         }
     }
 }

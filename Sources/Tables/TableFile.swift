@@ -7,6 +7,8 @@ final class TableFile {
     let path: String
     private let columns: [TableColumn.Form]
     private let writer: ParquetWriter
+    /// The rows that are no columns yet. Nothing that is done with them comes back here.
+    @exclusivity(unchecked) private var batch = RowBatch()
     /// The number of the connection that the last row is of.
     private var latest: Int?
     /// How many bytes the rows hold that are not written yet, approximately.
@@ -15,7 +17,7 @@ final class TableFile {
     /// Approximately how many rows and bytes a group of rows has at most: readers hold a whole group.
     private static let mostRows = 20_480
     private static let mostBytes = 2 << 20
-    /// What the buffers of the columns take, however few rows there are.
+    /// What they take, however few rows there are.
     private static let leastHeld = 8 << 10
 
     init(
@@ -26,7 +28,9 @@ final class TableFile {
     }
 
     /// How many rows it has.
-    var rows: Int { writer.rows + writer.pendingRows }
+    var rows: Int { writer.rows + pending }
+    /// How many rows the group at hand has.
+    private var pending: Int { writer.pendingRows + batch.count }
     /// How many bytes were written.
     var size: Int { writer.written }
 
@@ -37,75 +41,46 @@ final class TableFile {
     ///   - number: its number in the trace.
     func append(_ values: RawSpan, of connection: [UInt8], _ number: Int) {
         // Most rows are of the same connection as the one before.
-        if number == latest, writer.pendingRows > 0 {
-            writer.buffers[0].appendSame()
-        } else {
-            writer.buffers[0].append(connection.span.bytes)
-            latest = number
-        }
-        Self.append(values, columns, to: &writer.buffers)
+        batch.append(values, of: continues(number) ? nil : connection)
+        count(values.byteCount + connection.count, of: number)
+    }
+
+    /// Takes all rows of a buffer, which are of its table and day.
+    func append(_ rows: RowBuffer, of connection: [UInt8], _ number: Int) {
+        guard rows.count > 0 else { return }
+        batch.append(rows, of: continues(number) ? nil : connection)
+        count(rows.bytes.count + rows.count * (connection.count - RowBuffer.head), of: number)
+    }
+
+    private func continues(_ number: Int) -> Bool { number == latest && batch.count > 0 }
+
+    private func count(_ bytes: Int, of number: Int) {
+        latest = number
         if held == 0 { held = Self.leastHeld }
-        held += values.byteCount + connection.count
-        if writer.pendingRows >= Self.mostRows || held >= Self.mostBytes { endGroup() }
+        held += bytes
+        if batch.isFull { move() }
+        if pending >= Self.mostRows || held >= Self.mostBytes { endGroup() }
     }
 
-    private static func append(
-        _ values: RawSpan, _ columns: [TableColumn.Form], to buffers: inout [ColumnBuffer]
-    ) {
-        var buffers = buffers.mutableSpan
-        var (place, at) = (1, 0)
-        for column in columns {
-            switch column {
-            case .text:
-                let length = values.count(at: at)
-                at += 4
-                if length == 0 {
-                    buffers[place].appendNull()
-                } else {
-                    buffers[place].append(values.extracting(at..<at + length - 1))
-                    at += length - 1
-                }
-            case .boolean:
-                buffers[place].append(values[byte: at] == 1)
-                at += 1
-            case .integer:
-                buffers[place].append(number(values, &at))
-            case .time:
-                let time = number(values, &at)
-                buffers[place].append(time.map(microseconds))
-                place += 1
-                buffers[place].append(time)
-            case .duration:
-                let duration = number(values, &at)
-                buffers[place].append(duration)
-                place += 1
-                if let duration { buffers[place].append(Double(duration) / 1e9) } else { buffers[place].appendNull() }
-            }
-            place += 1
-        }
-    }
-
-    private static func number(_ values: RawSpan, _ at: inout Int) -> Int64? {
-        defer { at += 8 }
-        let number = values.integer(at: at)
-        return number == RowBuffer.null ? nil : number
-    }
-
-    /// Rounded down, before 1970, too.
-    private static func microseconds(_ nanoseconds: Int64) -> Int64 {
-        let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
+    private func move() { batch.move(columns, to: &writer.buffers) }
 
     /// Writes what it holds as a group of rows.
     func endGroup() {
+        move()
         writer.endGroup()
         held = 0
     }
 
     /// Gives back the memory of groups that were written.
-    func release() { writer.release() }
+    func release() {
+        guard pending == 0 else { return }
+        batch = RowBatch()
+        writer.release()
+    }
 
     /// Writes the rest.
-    func finish() { writer.finish() }
+    func finish() {
+        move()
+        writer.finish()
+    }
 }

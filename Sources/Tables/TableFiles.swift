@@ -21,19 +21,49 @@ final class TableFiles {
 
     /// How many bytes they may hold together: captures of many days have many files.
     private static let most = 24 << 20
+    /// At most how many bytes of rows are copied at once: groups of rows are bounded.
+    private static let mostAtOnce = 256 << 10
 
     /// - Parameter create: creates a file, by its path in the tables' folder.
     init(_ name: FileName, application: String, create: @escaping (String) -> any ByteOutput) {
         (self.name, self.application, self.create) = (name, application, create)
     }
 
-    func append(
-        _ table: Table, _ day: Day, isFinal: Bool, _ values: RawSpan, of connection: [UInt8], _ number: Int
-    ) {
+    /// Appends rows of any tables and days.
+    func append(_ rows: RawSpan, isFinal: Bool, of connection: [UInt8], _ number: Int) {
+        // One table after the other: most rows then go to the same file as the one before.
+        for table in Table.allCases {
+            var current: (day: Day, file: TableFile)?
+            RowBuffer.forEach(of: table, in: rows) { day, values in
+                let file: TableFile
+                if let current, current.day == day {
+                    file = current.file
+                } else {
+                    file = self.file(Place(table: table, day: day, isFinal: isFinal))
+                    current = (day, file)
+                }
+                let before = file.held
+                file.append(values, of: connection, number)
+                count(file.held - before)
+            }
+        }
+    }
+
+    /// Appends rows of one table.
+    func append(_ rows: RowBuffer, of table: Table, isFinal: Bool, _ connection: [UInt8], _ number: Int) {
+        guard let day = rows.onlyDay, rows.bytes.count <= Self.mostAtOnce else {
+            return append(rows.bytes.span.bytes, isFinal: isFinal, of: connection, number)
+        }
         let file = file(Place(table: table, day: day, isFinal: isFinal))
         let before = file.held
-        file.append(values, of: connection, number)
-        held += file.held - before
+        file.append(rows, of: connection, number)
+        count(file.held - before)
+    }
+
+    /// Counts bytes that a file holds more, or fewer.
+    @inline(__always)
+    private func count(_ bytes: Int) {
+        held += bytes
         if held > Self.most { relieve() }
     }
 

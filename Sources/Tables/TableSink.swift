@@ -16,9 +16,8 @@ package final class TableSink: TraceSink {
     private let files: TableFiles
     private var keys = ConnectionKeys()
     private var recent = RecentConnections()
-    private var connections: [Int: PendingConnection] = [:]
-    /// The connection that had an event last. It is only read or replaced, never changed in place, so accesses do not overlap.
-    @exclusivity(unchecked) private var last: (number: Int, connection: PendingConnection)?
+    // What is done with it never comes back here.
+    @exclusivity(unchecked) private var pending = PendingConnections()
     /// How many bytes of rows wait.
     private var waiting = 0
     private let mostWaiting: Int
@@ -51,9 +50,12 @@ package final class TableSink: TraceSink {
     // MARK: Connections
 
     package func opened(_ connection: TracedConnection) {
-        guard connections[connection.number] == nil else { return }
-        connections[connection.number] = PendingConnection(
-            connection, alike: keys.count(connection.opening), isWanted: selection.wants(connection.opening))
+        guard !pending.contains(connection.number) else { return }
+        let opening = connection.opening
+        pending.add(
+            PendingConnection(
+                connection: connection, alike: keys.count(opening), isWanted: selection.wants(opening)),
+            number: connection.number)
     }
 
     package func recognised(_ connection: TracedConnection) {
@@ -61,8 +63,8 @@ package final class TableSink: TraceSink {
     }
 
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
-        guard let pending = pending(connection.number), pending.tls == nil else { return }
-        pending.tls = facts.text(of: Self.tlsMembers)
+        guard let place = pending.place(of: connection.number), pending[place].tls == nil else { return }
+        pending[place].tls = facts.text(of: Self.tlsMembers)
     }
 
     private static let tlsMembers = [
@@ -70,18 +72,18 @@ package final class TableSink: TraceSink {
     ]
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
-        guard let pending = pending(connection.number) else { return }
+        guard let place = pending.place(of: connection.number) else { return }
         var ending = PendingConnection.LegEnding(leg: connection.leg, closing: closing, counts: counts)
         if let format = connection.format, let choice = connection.choice {
             ending.format = (format.name, choice.by.rawValue)
         }
-        pending.endings.append(ending)
-        if pending.endings.count == (connection.leg == nil ? 1 : 2) { settle(connection.number, pending) }
+        pending[place].endings.append(ending)
+        if pending[place].endings.count == (connection.leg == nil ? 1 : 2) { settle(connection.number) }
     }
 
     package func summary(_ summary: Summary) {
         // Of two legs, one may never have opened.
-        for (number, pending) in connections.sorted(by: { $0.key < $1.key }) { settle(number, pending) }
+        for number in pending.numbers { settle(number) }
         // Other shards and runs may have what this one has not; without a connection nothing may have been read.
         if !selection.isShard, selection.finalBefore == nil, outcome.connections > 0 { files.complete() }
         outcome.files = files.finish().map {
@@ -89,21 +91,18 @@ package final class TableSink: TraceSink {
         }
     }
 
-    private func pending(_ number: Int) -> PendingConnection? {
-        if let last, last.number == number { return last.connection }
-        guard let connection = connections[number] else { return nil }
-        last = (number, connection)
-        return connection
-    }
-
     // MARK: Rows
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
-        guard let row = begin(.frames, at: frame.info.time, of: connection.number) else { return }
-        row.pending.rows.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
-        row.pending.frames += 1
-        end(row)
+        guard let kinds = connection.kinds(of: frame.direction),
+            let place = pending.place(of: connection.number), pending[place].isWanted
+        else { return }
+        let before = prepare(&pending[place].frames)
+        let start = pending[place].frames.begin(.frames, at: frame.info.time)
+        pending[place].frames.frame(frame, bytes, kinds, on: connection, bodyLimit: bodyLimit)
+        pending[place].frames.end(start)
+        pending[place].frameCount += 1
+        count(pending[place].frames, before)
     }
 
     package func missing(_ gap: Gap, on connection: TracedConnection) {
@@ -135,7 +134,7 @@ package final class TableSink: TraceSink {
         guard let row = begin(.findings, at: finding.time, of: finding.connection) else {
             return addLate(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
         }
-        row.pending.rows.finding(finding)
+        pending[row.place].others.finding(finding)
         end(row)
     }
 
@@ -159,45 +158,56 @@ package final class TableSink: TraceSink {
         guard let row = begin(.roundTrips, at: trip.requested, of: trip.connection) else {
             return addLate(.roundTrips, at: trip.requested, to: trip.connection) { $0.roundTrip(trip) }
         }
-        row.pending.rows.roundTrip(trip)
+        pending[row.place].others.roundTrip(trip)
         end(row)
     }
 
     private func add(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
         guard let row = begin(table, at: time, of: number) else { return addLate(table, at: time, to: number, write) }
-        write(&row.pending.rows)
+        write(&pending[row.place].others)
         end(row)
     }
 
     /// A row that is being written. Its values are appended to the connection's rows between `begin` and `end`, without a closure, whose
     /// context would have a copy of what they are taken from.
     private struct OpenRow {
-        var pending: PendingConnection
+        var place: Int
         var start: Int
         /// How much memory the connection's rows took.
         var before: Int
     }
 
-    /// Begins a row; nil if the connection is over, or not wanted.
-    @inline(__always)
+    /// Begins a row that is no frame; nil if the connection is over, or not wanted.
     private func begin(_ table: Table, at time: Timestamp, of number: Int) -> OpenRow? {
-        guard let pending = pending(number), pending.isWanted else { return nil }
-        let before = pending.rows.bytes.capacity
-        if before == 0, let spare = spare.popLast() { pending.rows = spare }
-        return OpenRow(pending: pending, start: pending.rows.begin(table, at: time), before: before)
+        guard let place = pending.place(of: number), pending[place].isWanted else { return nil }
+        let before = prepare(&pending[place].others)
+        return OpenRow(place: place, start: pending[place].others.begin(table, at: time), before: before)
     }
 
-    @inline(__always)
     private func end(_ row: OpenRow) {
-        row.pending.rows.end(row.start)
-        waiting += row.pending.rows.bytes.capacity - row.before
+        pending[row.place].others.end(row.start)
+        count(pending[row.place].others, row.before)
+    }
+
+    /// Gives rows memory that was used before, if they have none; returns how much they had.
+    @inline(__always)
+    private func prepare(_ rows: inout RowBuffer) -> Int {
+        let before = rows.bytes.capacity
+        if before == 0, let spare = spare.popLast() { rows = spare }
+        return before
+    }
+
+    /// Notes how much memory rows took and take.
+    @inline(__always)
+    private func count(_ rows: borrowing RowBuffer, _ before: Int) {
+        waiting += rows.bytes.capacity - before
         if waiting > mostWaiting { relieve() }
     }
 
     /// Adds a row to a connection that is over: findings that compare connections may come a little later.
     private func addLate(_ table: Table, at time: Timestamp, to number: Int, _ write: (inout RowBuffer) -> Void) {
         // One that is not wanted has no rows.
-        guard connections[number] == nil else { return }
+        guard !pending.contains(number) else { return }
         guard let (key, isFinal) = recent[number] else {
             outcome.late += 1
             return
@@ -211,15 +221,18 @@ package final class TableSink: TraceSink {
     private func relieve() {
         var all: [UInt8] = []
         all.reserveCapacity(waiting)
-        var owners: [(PendingConnection, Int)] = []
-        for pending in connections.values where !pending.rows.bytes.isEmpty {
-            all += pending.rows.bytes
-            owners.append((pending, pending.rows.bytes.count))
-            pending.rows = RowBuffer()
+        var owners: [(place: Int, count: Int)] = []
+        for place in pending.indices {
+            let before = all.count
+            all += pending[place].frames.bytes
+            all += pending[place].others.bytes
+            if all.count == before { continue }
+            owners.append((place, all.count - before))
+            (pending[place].frames, pending[place].others) = (RowBuffer(), RowBuffer())
         }
         var start = store.append(all).lowerBound
-        for (pending, count) in owners {
-            pending.stored.append(start..<start + count)
+        for (place, count) in owners {
+            pending[place].stored.append(start..<start + count)
             start += count
         }
         waiting = 0
@@ -228,34 +241,39 @@ package final class TableSink: TraceSink {
     // MARK: The end of a connection
 
     /// Writes a connection's rows to the files that they belong to.
-    private func settle(_ number: Int, _ pending: PendingConnection) {
-        connections[number] = nil
-        last = nil
-        waiting -= pending.rows.bytes.capacity
-        guard pending.isWanted else { return }
-        let fate = selection.fate(of: pending.endings.map(\.closing))
+    private func settle(_ number: Int) {
+        guard var ended = pending.remove(number), let opening = ended.connection?.opening else { return }
+        waiting -= ended.capacity
+        guard ended.isWanted else { return }
+        let fate = selection.fate(of: ended.endings.map(\.closing))
         guard fate != .leftOut else { return }
-        let opening = pending.connection.opening
         let ends = ConnectionTexts(opening)
         outcome.connections += 1
-        outcome.frames += pending.frames
+        outcome.frames += ended.frameCount
         if fate == .live { outcome.live.append(TableOutcome.Live(ends: ends.pair, opened: opening.time)) }
-        for ending in pending.endings {
-            pending.rows.append(.connections, at: opening.time) { $0.connection(opening, ends, pending, ending) }
+        var others = RowBuffer()
+        swap(&others, &ended.others)
+        for ending in ended.endings {
+            others.append(.connections, at: opening.time) { $0.connection(opening, ends, ended, ending) }
         }
-        let key = ConnectionKeys.key(opening.time, ends, alike: pending.alike)
-        for place in pending.stored { write(store.read(place), of: key, number, isFinal: fate == .final) }
-        write(pending.rows.bytes, of: key, number, isFinal: fate == .final)
+        let key = ConnectionKeys.key(opening.time, ends, alike: ended.alike)
+        for place in ended.stored { write(store.read(place), of: key, number, isFinal: fate == .final) }
+        files.append(ended.frames, of: .frames, isFinal: fate == .final, key, number)
+        write(others.bytes, of: key, number, isFinal: fate == .final)
         if !selection.isShard { recent.add(number, key, isFinal: fate == .final, at: opening.time) }
-        if spare.count < Self.mostSpare, pending.rows.bytes.capacity <= Self.largestSpare {
-            pending.rows.removeAll()
-            spare.append(pending.rows)
-        }
+        reuse(&ended.frames)
+        reuse(&others)
+    }
+
+    /// Keeps the memory of rows that were written.
+    private func reuse(_ rows: inout RowBuffer) {
+        guard spare.count < Self.mostSpare, 1...Self.largestSpare ~= rows.bytes.capacity else { return }
+        rows.removeAll()
+        spare.append(rows)
+        rows = RowBuffer()
     }
 
     private func write(_ rows: [UInt8], of key: [UInt8], _ number: Int, isFinal: Bool) {
-        RowBuffer.forEach(in: rows.span.bytes) { table, day, values in
-            files.append(table, day, isFinal: isFinal, values, of: key, number)
-        }
+        files.append(rows.span.bytes, isFinal: isFinal, of: key, number)
     }
 }

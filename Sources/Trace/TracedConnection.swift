@@ -14,6 +14,12 @@ public final class TracedConnection {
 
     /// The kinds of its frames; nil while its format is unknown.
     package var kinds: PerDirection<FrameKinds>? { known?.kinds }
+
+    /// The kinds of a side's frames; nil while its format is unknown.
+    package func kinds(of direction: Direction) -> FrameKinds? {
+        direction == .fromClient ? known?.kinds.fromClient : known?.kinds.fromServer
+    }
+
     /// What it shares with other connections of its format: to ask for a part of that, this is faster than `format`, which is copied.
     package private(set) var known: KnownFormat?
     /// How many bodies were faulty; known when the connection is over.

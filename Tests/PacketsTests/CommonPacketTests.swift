@@ -44,4 +44,31 @@ import Testing
         }
         #expect(taken > 400, "seed \(seed)")
     }
+
+    /// Where it goes among shards is where it would go by all layers.
+    @Test func itsEndsAreThoseOfAllLayers() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var common = 0
+        for round in 0..<3_000 {
+            let payload = generator.bytes(.random(in: 0...40, using: &generator))
+            var frame = Headers.ethernet(Headers.ipv4(Headers.tcp(payload, sequence: 1)))
+            // Headers that are damaged or unusual, addresses and ports in any order, and bytes after the datagram.
+            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                frame[.random(in: 0..<54, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            frame += [UInt8](repeating: 0, count: .random(in: 0...8, using: &generator))
+            let original = frame.count
+            if Bool.random(using: &generator) { frame.removeLast(.random(in: 0...frame.count, using: &generator)) }
+            let packet = PacketInfo(
+                number: 1, time: Timestamp(nanoseconds: 0),
+                linkType: round & 7 == 0 ? LinkType(rawValue: 101) : .ethernet,
+                capturedLength: frame.count, originalLength: original)
+            var (quick, thorough) = (FlowFinder(), FlowFinder())
+            guard let ends = quick.commonEnds(packet, frame.span.bytes) else { continue }
+            common += 1
+            #expect(thorough.find(packet, frame.span.bytes).ends == ends, "seed \(seed): \(frame)")
+        }
+        #expect(common > 300, "seed \(seed)")
+    }
 }

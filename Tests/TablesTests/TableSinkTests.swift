@@ -321,29 +321,30 @@ import Trace
         let opening = Opening(
             number: 1, time: Timestamp(nanoseconds: -1), client: Endpoint(IPAddress(v4: 1), 1),
             server: Endpoint(IPAddress(v4: 2), 2))
-        let pending = PendingConnection(TracedConnection(opening), alike: 1, isWanted: true)
+        var pending = PendingConnection(connection: TracedConnection(opening), alike: 1, isWanted: true)
         let counts = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
         let closing = Closing(reason: .fin, by: .fromServer, time: Timestamp(nanoseconds: 1_999))
         pending.endings = [
             PendingConnection.LegEnding(leg: .in, closing: closing, counts: counts),
             PendingConnection.LegEnding(leg: .out, closing: closing, counts: counts, format: ("chat", "content")),
         ]
+        var rows = RowBuffer()
         for ending in pending.endings {
-            pending.rows.append(.connections, at: opening.time) {
+            rows.append(.connections, at: opening.time) {
                 $0.connection(opening, ConnectionTexts(opening), pending, ending)
             }
         }
-        RowBuffer.forEach(in: pending.rows.bytes.span.bytes) { _, day, values in
+        RowBuffer.forEach(of: .connections, in: rows.bytes.span.bytes) { day, values in
             #expect(day.text == "1969-12-31")
             file.append(values, of: Array("key".utf8), 1)
         }
         file.finish()
         let reader = try ParquetReader(output.bytes)
-        let rows = reader.rows.map { Dictionary(uniqueKeysWithValues: zip(reader.names, $0)) }
-        #expect(rows.map { $0["opened"] } == [.integer(-1), .integer(-1)])
-        #expect(rows.map { $0["closed"] } == [.integer(1), .integer(1)])
-        #expect(rows.map { $0["format"] } == [.text("chat"), .text("chat")])
-        #expect(rows.map { $0["leg"] } == [.text("in"), .text("out")])
+        let written = reader.rows.map { Dictionary(uniqueKeysWithValues: zip(reader.names, $0)) }
+        #expect(written.map { $0["opened"] } == [.integer(-1), .integer(-1)])
+        #expect(written.map { $0["closed"] } == [.integer(1), .integer(1)])
+        #expect(written.map { $0["format"] } == [.text("chat"), .text("chat")])
+        #expect(written.map { $0["leg"] } == [.text("in"), .text("out")])
     }
 
     /// Rows have the names that traces have.
@@ -363,9 +364,7 @@ import Trace
                 rows.append(.findings, at: Timestamp(seconds: Int64(day) * 86_400, nanoseconds: 0)) {
                     $0.finding(nil, .fromClient, Timestamp(nanoseconds: Int64(round)), "kind") { $0 += text.utf8 }
                 }
-                RowBuffer.forEach(in: rows.bytes.span.bytes) { table, day, values in
-                    files.append(table, day, isFinal: true, values, of: Array("key".utf8), 1)
-                }
+                files.append(rows.bytes.span.bytes, isFinal: true, of: Array("key".utf8), 1)
                 #expect(files.held <= 24 << 20)
             }
         }
@@ -382,8 +381,7 @@ import Trace
             rows.append(.findings, at: Timestamp(nanoseconds: 0)) {
                 $0.finding(nil, .fromClient, Timestamp(nanoseconds: Int64(number)), "kind") { $0 += long.utf8 }
             }
-            RowBuffer.forEach(in: rows.bytes.span.bytes) { _, _, values in file.append(values, of: Array("key".utf8), 1)
-            }
+            file.append(rows, of: Array("key".utf8), 1)
             #expect(file.held < 4 << 20)
         }
         file.finish()

@@ -26,6 +26,8 @@ struct MergedReaders {
     /// How many captures were probed for the time of their first packet.
     private var lookedAt = 0
     private var turns = Heap<Turn>()
+    /// The turn that the capture read last has next, before it is among the others: it often is the earliest again, or almost.
+    private var latest: Turn?
     private var hasEnded = false
     private(set) var bytesRead = 0
     /// Whether the time of a capture's first packet is still unknown.
@@ -47,13 +49,20 @@ struct MergedReaders {
             lookedAt += 1
             return step
         }
-        guard let turn = turns.popMin() else {
+        guard let turn = nextTurn() else {
             if !hasEnded { packets.end() }
             hasEnded = true
             return .end
         }
         packets.take(turn, before: turns.min)
         return read(turn, to: &packets)
+    }
+
+    private mutating func nextTurn() -> Turn? {
+        guard let latest else { return turns.popMin() }
+        self.latest = nil
+        guard let least = turns.min, least < latest else { return latest }
+        return turns.replaceMin(with: latest)
     }
 
     private mutating func read<Packets: TurnReceiver & ~Copyable>(_ turn: Turn, to packets: inout Packets) -> Step {
@@ -63,13 +72,14 @@ struct MergedReaders {
         do {
             switch try step(capture, to: &packets) {
             case .more:
-                if !packets.isLooking { turns.insert(turn) }
+                if !packets.isLooking { latest = turn }
             case .stopped where packets.isRefused:
-                turns.insert(turn)
+                latest = turn
                 return .stopped
             case .stopped:
                 packets.hasStopped = true
-                turns.insert(Turn(time: packets.next, capture: capture))
+                let next = Turn(time: packets.next, capture: capture)
+                if packets.isLooking { turns.insert(next) } else { latest = next }
             case .end, nil: readers[capture] = nil
             }
             return .more

@@ -21,6 +21,15 @@ package struct ShardCounts: Hashable, Sendable {
     package var first: Timestamp?
     /// The time of its latest packet.
     package var last: Timestamp?
+
+    /// Counts a packet.
+    @inline(__always)
+    fileprivate mutating func add(_ byteCount: Int, at time: Timestamp) {
+        packets += 1
+        bytes += byteCount
+        if first == nil { first = time }
+        last = max(last ?? time, time)
+    }
 }
 
 /// Splits packets by their connection into shards: pcapng captures that together have every packet, and that each have all
@@ -128,21 +137,26 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
             units = UInt64(bitPattern: time.nanoseconds)
         }
         let origin = tellsOrigins ? (captures[current].packets, captures[current].name) : nil
-        let found = finder.find(packet, bytes)
-        release()
-        if case .waiting(let datagram) = found {
-            var block: [UInt8] = []
-            blocks.append(packet, bytes, options, interface: 0, units: units, origin: origin, to: &block)
-            held[datagram, default: []].append(
-                HeldFragment(block: block, interface: interface, byteCount: bytes.byteCount, time: time))
-            return .taken
+        let shard: Int
+        if let ends = finder.commonEnds(packet, bytes) {
+            shard = ends.shard(of: shards.count)
+        } else {
+            let found = finder.find(packet, bytes)
+            release()
+            if case .waiting(let datagram) = found {
+                var block: [UInt8] = []
+                blocks.append(packet, bytes, options, interface: 0, units: units, origin: origin, to: &block)
+                held[datagram, default: []].append(
+                    HeldFragment(block: block, interface: interface, byteCount: bytes.byteCount, time: time))
+                return .taken
+            }
+            shard = place(of: found)
         }
-        let shard = place(of: found)
         let number = describe(interface, in: shard)
         output.append(to: shard) {
             blocks.append(packet, bytes, options, interface: number, units: units, origin: origin, to: &$0)
         }
-        count(bytes.byteCount, at: time, in: shard)
+        shards[shard].counts.add(bytes.byteCount, at: time)
         return .taken
     }
 
@@ -181,16 +195,9 @@ package struct CaptureSharder: PacketReceiver, ~Copyable {
                 var bytes = fragment.block
                 ShardBlocks.number(number, in: &bytes)
                 output.append(bytes, to: shard)
-                count(fragment.byteCount, at: fragment.time, in: shard)
+                shards[shard].counts.add(fragment.byteCount, at: fragment.time)
             }
         }
-    }
-
-    private mutating func count(_ byteCount: Int, at time: Timestamp, in shard: Int) {
-        shards[shard].counts.packets += 1
-        shards[shard].counts.bytes += byteCount
-        shards[shard].counts.first = shards[shard].counts.first ?? time
-        shards[shard].counts.last = max(shards[shard].counts.last ?? time, time)
     }
 
     private mutating func appendToAll(_ block: [UInt8]) {

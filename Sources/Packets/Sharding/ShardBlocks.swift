@@ -25,6 +25,42 @@ struct ShardBlocks {
         _ packet: PacketInfo, _ bytes: RawSpan, _ taken: RawSpan, interface: Int, units: UInt64,
         origin: (number: Int, file: [UInt8])?, to shard: inout [UInt8]
     ) {
+        let padding = -bytes.byteCount & 3
+        if taken.byteCount == 0, origin == nil {
+            let length = UInt64(Self.headLength + bytes.byteCount + padding + 4)
+            shard.append(upTo: Self.headLength + bytes.byteCount + 2 * MemoryLayout<UInt64>.size) { room in
+                Self.put(packet, bytes, interface, units, length, into: &room)
+                room.put(first: padding + 4, of: length << UInt64(8 * padding))
+            }
+            return
+        }
+        collect(taken, of: packet, origin)
+        let length = UInt64(Self.headLength + bytes.byteCount + padding + options.count + 4)
+        shard.append(upTo: Self.headLength + bytes.byteCount + MemoryLayout<UInt64>.size) { room in
+            Self.put(packet, bytes, interface, units, length, into: &room)
+            room.put(first: padding, of: 0)
+        }
+        shard += options
+        shard.append(first: 4, of: length)
+    }
+
+    /// Puts a packet's block up to its padding.
+    @inline(__always)
+    private static func put(
+        _ packet: PacketInfo, _ bytes: RawSpan, _ interface: Int, _ units: UInt64, _ length: UInt64,
+        into room: inout ByteRoom
+    ) {
+        room.put(first: 8, of: 6 | length << 32)
+        room.put(first: 8, of: UInt64(UInt32(truncatingIfNeeded: interface)) | units & ~0xffff_ffff)
+        room.put(first: 8, of: units & 0xffff_ffff | UInt64(bytes.byteCount) << 32)
+        room.put(first: 4, of: UInt64(UInt32(truncatingIfNeeded: packet.originalLength)))
+        room.put(bytes)
+    }
+
+    /// Puts a packet's options together, with their end.
+    private mutating func collect(
+        _ taken: RawSpan, of packet: PacketInfo, _ origin: (number: Int, file: [UInt8])?
+    ) {
         options.removeAll(keepingCapacity: true)
         if taken.byteCount > 0 {
             PcapngOption.appendLittleEndian(
@@ -39,23 +75,6 @@ struct ShardBlocks {
             options.padToWord()
         }
         if !options.isEmpty { options.append(first: 4, of: 0) }  // no more options
-        let padding = -bytes.byteCount & 3
-        let length = UInt64(Self.headLength + bytes.byteCount + padding + options.count + 4)
-        shard.append(
-            first: Self.headLength,
-            of: (
-                6 | length << 32, UInt64(UInt32(truncatingIfNeeded: interface)) | units & ~0xffff_ffff,
-                units & 0xffff_ffff | UInt64(bytes.byteCount) << 32,
-                UInt64(UInt32(truncatingIfNeeded: packet.originalLength))
-            ))
-        shard.append(contentsOf: bytes)
-        if options.isEmpty {
-            shard.append(first: padding + 4, of: length << UInt64(8 * padding))
-        } else {
-            shard.append(first: padding, of: 0)
-            shard += options
-            shard.append(first: 4, of: length)
-        }
     }
 
     /// Sets the interface of a packet's block.

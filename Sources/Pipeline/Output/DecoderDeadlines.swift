@@ -17,7 +17,11 @@ final class DecoderDeadlines {
     /// The earliest of all; the end of time if there is none.
     var earliest = Timestamp.distantFuture
     private let analyses: [any Analysis]
-    private var pauses = PendingDeadlines<Pause>()
+    private var pauses = PendingDeadlines<Pause>() {
+        didSet { earliestPause = pauses.first ?? .distantFuture }
+    }
+    /// The earliest of them. Most connections have none, and to ask them takes time.
+    private var earliestPause = Timestamp.distantFuture
 
     /// A direction whose sender may pause.
     private struct Pause: Hashable, Comparable {
@@ -46,7 +50,7 @@ final class DecoderDeadlines {
 
     /// Recomputes the earliest one.
     func look() {
-        earliest = pauses.first ?? .distantFuture
+        earliest = earliestPause
         for analysis in analyses {
             if let deadline = analysis.nextDeadline, deadline < earliest { earliest = deadline }
         }
@@ -54,7 +58,7 @@ final class DecoderDeadlines {
 
     /// Notifies the analyses whose deadlines before `time` have passed, and recomputes the earliest one.
     func pass(before time: Timestamp, into findings: inout [Finding]) {
-        earliest = pauses.first ?? .distantFuture
+        earliest = earliestPause
         for analysis in analyses {
             guard var deadline = analysis.nextDeadline else { continue }
             if deadline < time {
@@ -86,7 +90,7 @@ final class DecoderDeadlines {
 
     /// Checks the frames whose senders have paused until a given time.
     func passPauses(before time: Timestamp) {
-        while let (pause, deadline) = pauses.popFirst(before: time) {
+        while earliestPause < time, let (pause, deadline) = pauses.popFirst(before: time) {
             pause.receiver.pause(of: pause.direction, at: deadline, until: time)
         }
     }

@@ -50,6 +50,25 @@ struct ColumnBuffer {
         (least, greatest) = (min(least, value), max(greatest, value))
     }
 
+    /// Appends many values at once.
+    ///
+    /// - Parameter null: what stands for null.
+    mutating func append(_ values: [Int64], null: Int64) {
+        let nulls = values.reduce(0) { $1 == null ? $0 + 1 : $0 }
+        if nulls == values.count { return appendNulls(nulls) }
+        if nulls > 0 || present != nil {
+            for value in values { append(value == null ? nil : value) }
+            return
+        }
+        integers += values
+        count += values.count
+        for value in values { (least, greatest) = (min(least, value), max(greatest, value)) }
+    }
+
+    private mutating func appendNulls(_ times: Int) {
+        for _ in 0..<times { appendNull() }
+    }
+
     mutating func append(_ value: Double) {
         begin()
         beginPlain()
@@ -68,9 +87,11 @@ struct ColumnBuffer {
     }
 
     /// The value of the last row again, in a column of names.
-    mutating func appendSame() {
-        begin()
-        indices.append(indices[indices.count - 1])
+    mutating func appendSame(_ times: Int) {
+        for _ in 0..<times {
+            begin()
+            indices.append(indices[indices.count - 1])
+        }
     }
 
     private mutating func begin() {

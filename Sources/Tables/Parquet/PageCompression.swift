@@ -11,7 +11,7 @@ final class PageCompression {
     // Reused: it takes more than the compression of a small page.
     private let context: OpaquePointer?
     /// The fastest of the levels: the higher ones took twice the time for a tenth less.
-    private static let level: Int32 = 1
+    private static let level: Int32 = -1
 
     init() {
         context = ZSTD_createCCtx()

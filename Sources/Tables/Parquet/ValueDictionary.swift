@@ -8,8 +8,15 @@ struct ValueDictionary {
     private var places: [Int] = []
     /// Indices by their value's hash, open addressing; -1 is free.
     private var slots: [Int32] = []
-    /// Values that were found lately; -1 is none. Rows follow others of the same connection, and names repeat.
-    private var recent = [Int32](repeating: -1, count: 16)
+    /// Values that were found lately. Rows follow others of the same connection, and names repeat.
+    private var recent = [Recent](repeating: Recent(), count: 16)
+
+    /// A value that was found.
+    private struct Recent {
+        var ends = Ends()
+        /// -1: there is none.
+        var index: Int32 = -1
+    }
 
     private static let fewest = 64
 
@@ -18,7 +25,7 @@ struct ValueDictionary {
         page.removeAll(keepingCapacity: true)
         places.removeAll(keepingCapacity: true)
         for slot in slots.indices { slots[slot] = -1 }
-        for index in recent.indices { recent[index] = -1 }
+        for place in recent.indices { recent[place] = Recent() }
     }
 
     /// How many values there are.
@@ -26,17 +33,23 @@ struct ValueDictionary {
 
     /// The index of a value, which is added if it is new.
     mutating func index(of value: RawSpan) -> Int {
-        let place = Self.placeAmongRecent(value)
+        let ends = Ends(value)
+        let place = ends.place
         let known = recent[place]
-        if known >= 0, self.value(Int(known), is: value) { return Int(known) }
+        if known.index >= 0, known.ends == ends, ends.areAll || self.value(Int(known.index), is: value) {
+            return Int(known.index)
+        }
+        let index = indexAmongAll(value)
+        recent[place] = Recent(ends: ends, index: Int32(index))
+        return index
+    }
+
+    private mutating func indexAmongAll(_ value: RawSpan) -> Int {
         if slots.isEmpty { slots = Array(repeating: -1, count: Self.fewest) }
         var slot = Self.hash(value) & (slots.count - 1)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if self.value(index, is: value) {
-                recent[place] = Int32(index)
-                return index
-            }
+            if self.value(index, is: value) { return index }
             slot = (slot + 1) & (slots.count - 1)
         }
         let index = places.count
@@ -45,7 +58,6 @@ struct ValueDictionary {
         page.append(first: 4, of: UInt64(value.byteCount))
         page.append(contentsOf: value)
         if 2 * places.count > slots.count { grow() }
-        recent[place] = Int32(index)
         return index
     }
 
@@ -65,23 +77,42 @@ struct ValueDictionary {
         }
     }
 
-    /// Not keyed: values that collide here are only found more slowly.
-    private static func placeAmongRecent(_ value: RawSpan) -> Int {
-        let count = value.byteCount
-        var word = UInt64(truncatingIfNeeded: count)
-        if count >= 8 {
-            word ^= value.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
-            word ^= value.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self) &<< 1
-        } else {
-            for index in 0..<count { word = word &<< 8 | UInt64(value[unchecked: index]) }
-        }
-        return Int(truncatingIfNeeded: (word &* 0x9e37_79b9_7f4a_7c15) >> 60)
-    }
-
-    /// Keyed: values are the network's, and must not be chosen so that they meet.
+    /// Keyed: values are the network's, and must not be chosen so that they collide.
     private static func hash(_ value: RawSpan) -> Int {
         var hasher = Hasher()
         value.withUnsafeBytes { hasher.combine(bytes: $0) }
         return hasher.finalize()
+    }
+}
+
+/// The first bytes of a value, and its last ones: all of a short value.
+private struct Ends: Equatable {
+    private var first: UInt64 = 0
+    private var last: UInt64 = 0
+    private var count = 0
+
+    init() {}
+
+    init(_ value: RawSpan) {
+        count = value.byteCount
+        switch count {
+        case 8...:
+            first = value.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt64.self)
+            last = value.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
+        case 4...:
+            first = UInt64(value.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self))
+            last = UInt64(value.unsafeLoadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+        default:
+            for index in 0..<count { first = first << 8 | UInt64(value[byte: index]) }
+        }
+    }
+
+    /// Whether these are all bytes that there are.
+    var areAll: Bool { count <= 16 }
+
+    /// A place among 16. Not keyed: values that collide here are only found more slowly.
+    var place: Int {
+        let mixed = (first ^ last &<< 1 ^ UInt64(truncatingIfNeeded: count)) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: mixed &>> 60)
     }
 }

@@ -22,10 +22,11 @@ final class ShardFiles: ShardOutput {
     }
 
     private let folder: ShardFolder
-    private var files: [File] = []
-    private var held = 0
+    // Used for each packet. What appends to a buffer never comes back here.
+    @exclusivity(unchecked) private var files: [File] = []
+    @exclusivity(unchecked) private var held = 0
     /// Why nothing more can be written; nil while it can.
-    private(set) var failure: String?
+    @exclusivity(unchecked) private(set) var failure: String?
 
     /// Creates the files.
     ///
@@ -57,8 +58,9 @@ final class ShardFiles: ShardOutput {
         guard failure == nil else { return }
         let before = files[shard].buffer.count
         write(&files[shard].buffer)
-        held += files[shard].buffer.count - before
-        if files[shard].buffer.count >= mostHeldByOne {
+        let count = files[shard].buffer.count
+        held += count - before
+        if count >= mostHeldByOne {
             self.write(shard)
         } else if held >= Self.mostHeld {
             writeLargest()

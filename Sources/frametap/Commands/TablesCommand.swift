@@ -94,11 +94,11 @@ struct TablesCommand: ParsableCommand {
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }
         folder.whenFailed = { progress.isDone = true }
-        let decoder = Decoder(
-            options,
-            analyses: Decoder.allAnalyses(
-                replacing: options.extraAnalyses() + [RoundTripMonitor { sink.answered($0) }]),
-            sinks: [sink])
+        var analyses = Decoder.allAnalyses(
+            replacing: options.extraAnalyses() + [RoundTripMonitor { sink.answered($0) }])
+        // A client's reconnects are in several shards.
+        if tables.shard { analyses.removeAll { $0 is ReconnectStorms } }
+        let decoder = Decoder(options, analyses: analyses, sinks: [sink])
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
