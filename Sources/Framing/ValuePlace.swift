@@ -78,7 +78,7 @@ extension DirectionFormat {
 extension DecodedBody {
     /// The value at a path that may leave out the body's form: `user` is short for `json.user`, `protobuf.user` and `fields.user`.
     func value(atShort path: [String], of bytes: RawSpan) -> FieldValue? {
-        if let first = path.first, BodyFormat.formNames.contains(first) { return value(at: path, of: bytes) }
+        if let first = path.first, BodyFormat.isForm(first) { return value(at: path, of: bytes) }
         return value(at: ["json"] + path, of: bytes) ?? value(at: ["protobuf"] + path, of: bytes)
             ?? value(at: ["fields"] + path, of: bytes)
     }
@@ -132,12 +132,20 @@ extension JSONValue {
 
 extension BodyFormat {
     /// What the first component of a path in a body may be, other than a member of JSON or Protobuf.
-    package static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
+    package static let formNames = ["text", "json", "protobuf", "fields"]
+
+    /// Whether a name is one of `formNames`. Asked for each body that may have secrets.
+    package static func isForm(_ name: String) -> Bool {
+        switch name {
+        case "text", "json", "protobuf", "fields": true
+        default: false
+        }
+    }
 
     /// The error in a path in a body whose first component seems to be a misspelt form; nil if there is none. It could also be a
     /// member's name, but that can be written otherwise, and a value that no frame has would not be noticed.
     static func misspelling(in path: [String]) -> String? {
-        guard path.count > 1, let first = path.first, !formNames.contains(first) else { return nil }
+        guard path.count > 1, let first = path.first, !isForm(first) else { return nil }
         let meant = ["json", "protobuf", "fields"].first { form in
             let distance = editDistance(form, first)
             return distance == 1 || distance == 2 && form.sorted() == first.sorted()
@@ -161,7 +169,7 @@ extension BodyFormat {
     /// The error in the names of a path, in bodies whose names the format determines; nil if some may have it.
     static func complaint(naming path: [String], in bodies: [BodyFormat]) -> String? {
         guard let first = path.first, first != "text", path != ["length"] else { return nil }
-        let isForm = formNames.contains(first)
+        let isForm = Self.isForm(first)
         let inside = isForm ? Array(path.dropFirst()) : path
         let chains = bodies.flatMap(\.chains).filter { chain in
             chain.form.map { isForm ? $0 == first : $0 != "text" } ?? false
@@ -176,7 +184,7 @@ extension BodyFormat {
         let known = forms.sorted().joined(separator: " and ")
         let bodies = forms.isEmpty ? "bodies are hex, which has no values inside" : "bodies are \(known)"
         guard let first = path.first else { return bodies }
-        if Self.formNames.contains(first) {
+        if Self.isForm(first) {
             if !forms.contains(first) { return bodies }
             if first == "text", path.count > 1 { return "body.text has no values inside" }
             if first != "text", path.count == 1 {
@@ -194,6 +202,6 @@ extension BodyChain {
     /// The form of its bodies: `text`, `json`, `protobuf` or `fields`; nil if they are bytes.
     var form: String? {
         if encodings.last is FormatBody { return "json" }
-        return encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.formNames.contains($0) ? $0 : nil }
+        return encodings.last.map { type(of: $0).name }.flatMap { BodyFormat.isForm($0) ? $0 : nil }
     }
 }

@@ -116,7 +116,7 @@ package final class PageSink: TraceSink {
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         reported(connection)?.frame(frame, bytes: bytes, on: connection)
         events.frame(frame, bytes: bytes, on: connection)
-        guard let kinds = connection.kinds?[frame.direction] else { return }
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
         put(detail(of: frame, bytes, on: connection, kinds))
         for trip in trips { queue.put(PageItem(.trip(trip))) }
         trips.removeAll(keepingCapacity: true)

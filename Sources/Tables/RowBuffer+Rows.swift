@@ -124,24 +124,30 @@ enum RunText {
     }
 
     static func write(_ gap: Gap, reason: String, into bytes: inout [UInt8]) {
-        write(gap.offset, gap.byteCount, reason, detail: nil, hex: nil, into: &bytes)
+        write(gap.offset, gap.byteCount, reason, detail: nil, shown: nil, into: &bytes)
     }
 
     /// - Parameter shown: the bytes that may be shown.
     static func write(_ run: UnframedRun, detail: String, _ shown: [UInt8], into bytes: inout [UInt8]) {
-        write(
-            run.offset, run.byteCount, run.reason.rawValue, detail: detail, hex: Hexadecimal.text(shown), into: &bytes)
+        write(run.offset, run.byteCount, run.reason.rawValue, detail: detail, shown: shown, into: &bytes)
     }
 
     private static func write(
-        _ offset: Int, _ length: Int, _ reason: String, detail: String?, hex: String?, into bytes: inout [UInt8]
+        _ offset: Int, _ length: Int, _ reason: String, detail: String?, shown: [UInt8]?, into bytes: inout [UInt8]
     ) {
-        JSONOutput.object(
-            [
-                Field("offset", .integer(Int64(offset))), Field("length", .integer(Int64(length))),
-                Field("reason", .text(reason)), Field("detail", detail.map { .text($0) } ?? .null),
-                Field("hex", hex.map { .text($0) } ?? .null),
-            ], into: &bytes)
+        bytes += "{\"offset\":\(offset),\"length\":\(length),\"reason\":".utf8
+        JSONOutput.string(reason, into: &bytes)
+        bytes += ",\"detail\":".utf8
+        if let detail { JSONOutput.string(detail, into: &bytes) } else { bytes += "null".utf8 }
+        bytes += ",\"hex\":".utf8
+        if let shown {
+            bytes.append(UInt8(ascii: "\""))
+            JSONOutput.hex(shown.span.bytes, into: &bytes)
+            bytes.append(UInt8(ascii: "\""))
+        } else {
+            bytes += "null".utf8
+        }
+        bytes.append(UInt8(ascii: "}"))
     }
 }
 
@@ -162,8 +168,12 @@ extension Finding {
 
     private static func isNumber(_ field: Field) -> Bool {
         guard case .integer = field.value else { return false }
-        switch field.name {
-        case "packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection": return true
+        switch field.name.utf8.count {
+        case 6: return field.name == "packet"
+        case 10: return field.name == "lastPacket" || field.name == "sentPacket"
+        case 12: return field.name == "oldestPacket"
+        case 13: return field.name == "requestPacket"
+        case 15: return field.name == "firstConnection"
         default: return false
         }
     }

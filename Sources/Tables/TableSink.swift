@@ -120,7 +120,7 @@ package final class TableSink: TraceSink {
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
-        let isHidden = connection.kinds?[direction].hidesUnframed == true
+        let isHidden = connection.kinds(of: direction)?.hidesUnframed == true
         let shown = isHidden ? [] : Array(run.bytes.prefix(Self.mostUnframed))
         add(.findings, at: run.time, to: connection.number) { row in
             row.finding(connection.leg, direction, run.time, "unframed") {

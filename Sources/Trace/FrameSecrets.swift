@@ -42,7 +42,7 @@ package struct FrameSecrets {
         case .body(let path):
             // The form may be left out: `user` is short for `json.user`.
             func short(_ path: [String]) -> [String] {
-                path.first.map(BodyFormat.formNames.contains) == true ? Array(path.dropFirst()) : path
+                path.first.map(BodyFormat.isForm) == true ? Array(path.dropFirst()) : path
             }
             return paths.body.contains { overlap(short($0), short(path)) }
         }

@@ -3,9 +3,10 @@ import Streams
 
 /// Writes instants as RFC 3339 text, caching the last one.
 struct TimestampText {
-    /// The last instant, and its whole seconds.
+    /// The last instant, and when its second began, in nanoseconds.
     private var last: Timestamp?
-    private var second = Int64.min
+    private var start: Int64 = 0
+    private var isStartKnown = false
     /// Its text, eight bytes in each word, the first in the lowest byte.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -26,8 +27,14 @@ struct TimestampText {
     }
 
     private mutating func update(_ time: Timestamp) {
-        let (seconds, nanoseconds) = time.split
-        if seconds != second {
+        // Most are in the same second as the one before.
+        var (nanoseconds, overflows) = time.nanoseconds.subtractingReportingOverflow(start)
+        if !isStartKnown || overflows || !(0..<1_000_000_000 ~= nanoseconds) {
+            let (seconds, rest) = time.split
+            nanoseconds = Int64(rest)
+            // The first second that there is began before the first instant.
+            (start, overflows) = time.nanoseconds.subtractingReportingOverflow(nanoseconds)
+            isStartKnown = !overflows
             let parts = CalendarTime(secondsSince1970: seconds)
             func byte(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
             func two(_ number: Int, _ place: UInt64) -> UInt64 {
@@ -37,7 +44,6 @@ struct TimestampText {
             words.0 = year | byte("-", 4) | two(parts.month, 5) | byte("-", 7)
             words.1 = two(parts.day, 0) | byte("T", 2) | two(parts.hour, 3) | byte(":", 5) | two(parts.minute, 6)
             words.2 = byte(":", 0) | two(parts.second, 1) | byte(".", 3)
-            second = seconds
         }
         // Nine digits and the Z: four after the text of the second, the rest in a word of their own.
         let first = UInt64(0x30 + nanoseconds / 100_000_000)

@@ -21,7 +21,8 @@ public final class TracedConnection {
     }
 
     /// What it shares with other connections of its format: to ask for a part of that, this is faster than `format`, which is copied.
-    package private(set) var known: KnownFormat?
+    // Every frame asks for it, and setting it calls nothing.
+    @exclusivity(unchecked) package private(set) var known: KnownFormat?
     /// How many bodies were faulty; known when the connection is over.
     package var faults: PerDirection<FaultCounts> {
         get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }
@@ -63,7 +64,7 @@ public final class TracedConnection {
     ///
     /// - Parameter bytes: the bytes that the sink received with it.
     public func type(of frame: TracedFrame, _ bytes: RawSpan) -> String? {
-        kinds?[frame.direction].type(of: frame, bytes)
+        kinds(of: frame.direction)?.type(of: frame, bytes)
     }
 
     /// Adds a number of complete frames of a side.

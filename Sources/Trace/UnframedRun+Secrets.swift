@@ -4,7 +4,7 @@ import Streams
 extension UnframedRun {
     /// Why the bytes are unframed, without the text that this quotes if the bytes may hold secrets.
     package func shownDetail(_ direction: Direction, on connection: TracedConnection) -> String {
-        detail(hidingText: connection.kinds?[direction].hidesUnframed == true)
+        detail(hidingText: connection.kinds(of: direction)?.hidesUnframed == true)
     }
 
     /// Why the bytes are unframed.

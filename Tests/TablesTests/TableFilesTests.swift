@@ -1,3 +1,4 @@
+import Framing
 import Streams
 import TestSupport
 import Testing
@@ -115,5 +116,20 @@ import Trace
                 #expect(dictionary.index(of: value.span.bytes) == index)
             }
         }
+    }
+
+    /// Numbers of packets and connections mean nothing in a table; numbers of other things, and texts by such a name, do.
+    @Test func numbersOfOneTraceAreLeftOut() {
+        let left = ["packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection"]
+        let kept = ["packed", "lastPackeT", "first", "connections", "requestNumber", "firstconnection", "newestPacket"]
+        let data =
+            left.map { Field($0, .integer(1)) } + kept.map { Field($0, .integer(2)) } + [Field("packet", .text("a"))]
+        let finding = Finding(
+            kind: .heartbeatGap, severity: .info, connection: 1, format: nil, from: .fromClient,
+            time: Timestamp(nanoseconds: 0), message: "", data: data)
+        var bytes: [UInt8] = []
+        finding.writeData(into: &bytes)
+        let members = kept.map { "\"\($0)\":2" } + ["\"packet\":\"a\""]
+        #expect(String(decoding: bytes, as: UTF8.self) == "{\(members.joined(separator: ","))}")
     }
 }

@@ -80,8 +80,17 @@ import Testing
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = .gmt
         var writer = TimestampText()
-        for _ in 0..<5_000 {
-            let time = Timestamp(nanoseconds: .random(in: .min...Int64.max, using: &generator))
+        var last = Int64.max
+        for round in 0..<5_000 {
+            // Anywhere, at both ends of time, or close to the last one: in its second, or just not.
+            let step = Int64.random(in: -1_500_000_000...1_500_000_000, using: &generator)
+            switch round % 8 {
+            case 0: last = .random(in: .min ... .max, using: &generator)
+            case 1: last = .min
+            case 2: last = .max
+            default: last = last.addingReportingOverflow(step).overflow ? last &- step : last + step
+            }
+            let time = Timestamp(nanoseconds: last)
             let (seconds, nanoseconds) = time.split
             let parts = calendar.dateComponents(
                 [.year, .month, .day, .hour, .minute, .second], from: Date(timeIntervalSince1970: Double(seconds)))

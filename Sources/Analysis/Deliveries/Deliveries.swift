@@ -79,7 +79,8 @@ package final class Deliveries: Analysis {
     private static func shownID(
         _ place: ValuePlace, of frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
     ) -> String? {
-        guard let kinds = connection.kinds?[frame.direction], !FrameSecrets.hide(place, of: frame, bytes, kinds) else {
+        guard let kinds = connection.kinds(of: frame.direction), !FrameSecrets.hide(place, of: frame, bytes, kinds)
+        else {
             return nil
         }
         return kinds.format.value(at: place, of: bytes, frame.shape)?.shortText

@@ -68,7 +68,7 @@ package final class HeartbeatMonitor: Analysis {
         }
         guard frame.isHeartbeat || connection.known?.format.heartbeat?.counts == .frames,
             let watch = watch(connection, from: frame.direction),
-            let kinds = connection.kinds?[frame.direction]
+            let kinds = connection.kinds(of: frame.direction)
         else { return }
         let known = kinds.type(of: frame, bytes)
         take(frame.info, known ?? "heartbeat", watch, into: &findings)

@@ -86,7 +86,7 @@ package final class ReportCollector: TraceSink {
         guard let report = connections[connection.number] else { return }
         let (direction, info) = (frame.direction, frame.info)
         if frame.isHeartbeat { report.heartbeats[direction] += 1 }
-        let name = connection.kinds?[direction].format.type(of: bytes, frame.shape) ?? "-"
+        let name = connection.kinds(of: direction)?.format.type(of: bytes, frame.shape) ?? "-"
         if report.types[direction][name] != nil || report.types[direction].count < ConnectionReport.most {
             report.types[direction][name, default: 0] += 1
         }

@@ -59,7 +59,7 @@ package final class RoundTripMonitor: Analysis {
     package func frame(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, into findings: inout [Finding]
     ) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
         let roles = kinds.roles(frame.kind, frame.info, bytes, frame.shape)
         guard !roles.isEmpty, let paired = paired(connection) else { return }
         paired.synchronise()

@@ -85,12 +85,12 @@ package struct DecodedBody: Sendable, Hashable {
     package func redacting(_ paths: [[String]], of body: RawSpan) -> DecodedBody {
         guard !paths.isEmpty else { return self }
         let hidden = DecodedBody(.text, bytes: Array(JSONRedaction.mark.utf8), faults: faults)
-        if paths.contains(where: { $0.isEmpty || ($0.count == 1 && Self.formNames.contains($0[0])) }) { return hidden }
+        if paths.contains(where: { $0.isEmpty || ($0.count == 1 && BodyFormat.isForm($0[0])) }) { return hidden }
         if mayHideSecrets(paths, in: body) { return hidden }
         switch form {
         case .opaque, .text: return self
         case .json, .protobuf, .fields:
-            let shorter = paths.filter { Self.formNames.contains($0[0]) }.map { Array($0.dropFirst()) }
+            let shorter = paths.filter { BodyFormat.isForm($0[0]) }.map { Array($0.dropFirst()) }
             if form == .protobuf, let bytes, !Self.mayHide(paths, inMessage: bytes.span.bytes) { return self }
             // The bytes of a structure as they came hold all of its values.
             let raw = form == .fields ? [[StructuredHead.raw]] : []
@@ -108,7 +108,7 @@ package struct DecodedBody: Sendable, Hashable {
     package static func mayHide(_ paths: [[String]], inMessage json: RawSpan) -> Bool {
         paths.contains { path in
             guard let first = path.first else { return true }
-            guard formNames.contains(first) else { return mayHave(first, json) }
+            guard BodyFormat.isForm(first) else { return mayHave(first, json) }
             return path.count == 1 || mayHave(first, json) || mayHave(path[1], json)
         }
     }
@@ -135,6 +135,4 @@ package struct DecodedBody: Sendable, Hashable {
             return false
         }
     }
-
-    private static let formNames: Set<String> = ["text", "json", "protobuf", "fields"]
 }

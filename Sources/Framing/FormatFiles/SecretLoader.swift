@@ -138,7 +138,7 @@ extension ValuePlace {
     /// Whether a secret's path leads there.
     fileprivate func isSame(as path: [String]) -> Bool {
         func short(_ path: [String]) -> [String] {
-            path.count > 1 && BodyFormat.formNames.contains(path[0]) ? Array(path.dropFirst()) : path
+            path.count > 1 && BodyFormat.isForm(path[0]) ? Array(path.dropFirst()) : path
         }
         return switch self {
         case .field(let name): path == ["fields", name]

@@ -45,6 +45,14 @@ package enum JSONOutput {
         var plain = 0
         var at = 0
         while at < text.byteCount {
+            if text.byteCount &- at >= 16,
+                isPlain(
+                    text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self),
+                    text.unsafeLoadUnaligned(fromUncheckedByteOffset: at &+ 8, as: UInt64.self))
+            {
+                at &+= 16
+                continue
+            }
             if text.byteCount &- at >= 8,
                 !mayNeedEscapes(text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self))
             {
@@ -63,6 +71,20 @@ package enum JSONOutput {
             plain = at
         }
         room.put(text.extracting(plain..<text.byteCount))
+    }
+
+    /// Whether 16 bytes are ASCII that need no escapes: false for other bytes, too, if need be.
+    ///
+    /// Of an ASCII byte `x`, `x - 0x20` has its top bit set if it is a control character, `(x ^ c) - 1` if it is `c`, and `x + 1` if it is
+    /// 0x7f.
+    @inline(__always)
+    private static func isPlain(_ low: UInt64, _ high: UInt64) -> Bool {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        func marked(_ word: UInt64) -> UInt64 {
+            word | (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5c) &- ones)
+                | (word &+ ones)
+        }
+        return (marked(low) | marked(high)) & tops == 0
     }
 
     /// Whether one of eight bytes may have to be escaped: false only if none has.
@@ -144,7 +166,7 @@ package enum JSONOutput {
     }
 
     /// How many bytes a number takes at most in a `ByteRoom`.
-    package static let longestNumber = 8 + 20
+    @inlinable package static var longestNumber: Int { 8 + 20 }
 
     /// A whole number in decimal, where there is room for `longestNumber` bytes.
     @inline(__always)

@@ -146,7 +146,7 @@ extension FormatBody {
             return FrameValues.complaint(about: Array(path), fields: fields, bodies: nil)
         case "body":
             guard let form = inside.first, form != "hex" else { return nil }
-            guard BodyFormat.formNames.contains(form) else {
+            guard BodyFormat.isForm(form) else {
                 let forms = BodyFormat.formNames.sorted() + ["hex"]
                 return "there is no value \(form) in the body of a frame inside; \(LoadContext.hint(form, forms))"
             }

@@ -61,7 +61,7 @@ package final class EventSink: TraceSink {
     }
 
     package func unframed(_ run: UnframedRun, from direction: Direction, on connection: TracedConnection) {
-        let isHidden = connection.kinds?[direction].hidesUnframed == true
+        let isHidden = connection.kinds(of: direction)?.hidesUnframed == true
         take(
             .unframed(
                 RunEvent(
@@ -95,7 +95,7 @@ extension FrameEvent {
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection,
         bodyLimit: Int = 4_096
     ) {
-        guard let kinds = connection.kinds?[frame.direction] else { return nil }
+        guard let kinds = connection.kinds(of: frame.direction) else { return nil }
         let info = frame.info
         var text: [UInt8] = []
         // Room for a short body, so that it need not grow.

@@ -63,7 +63,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
         write(frame, bytes, kinds, of: connection.connectionLeg)
     }
 
@@ -123,7 +123,7 @@ package final class NDJSONWriter: TraceSink {
         place(run.offset, run.byteCount)
         because(run.reason.rawValue, run.shownDetail(direction, on: connection))
         put(",\"hex\":\"")
-        if connection.kinds?[direction].hidesUnframed != true { hex(run.bytes.span.bytes) }
+        if connection.kinds(of: direction)?.hidesUnframed != true { hex(run.bytes.span.bytes) }
         put("\"")
         end()
     }
@@ -155,7 +155,7 @@ package final class NDJSONWriter: TraceSink {
     }
 
     /// A frame's line has less than this up to its type.
-    private static let longestBeginning = 256 + 5 * JSONOutput.longestNumber
+    private static var longestBeginning: Int { 256 + 5 * JSONOutput.longestNumber }
 
     /// The same, where there is room for `longestBeginning`.
     @inline(__always)

@@ -39,7 +39,7 @@ struct PlainContent {
     }
 
     /// How much room the object `body` takes besides that of its message.
-    static let roomForBody = 32 + JSONOutput.longestNumber
+    static var roomForBody: Int { 32 + JSONOutput.longestNumber }
 
     /// Writes the object `body` of a message.
     ///

@@ -84,7 +84,7 @@ public struct RecordedItems: Sendable {
     package mutating func append(
         _ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection, bodyLimit: Int, scratch: inout [UInt8]
     ) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
         scratch.removeAll(keepingCapacity: true)
         let split = FrameContent.write(frame, bytes, kinds, bodyLimit: bodyLimit, separator: "", into: &scratch)
         let info = frame.info

@@ -64,7 +64,7 @@ package final class SelectingSink: TraceSink {
     private func fulfils(
         _ condition: Expression, _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection
     ) -> Bool {
-        guard let kinds = connection.kinds?[frame.direction] else { return false }
+        guard let kinds = connection.kinds(of: frame.direction) else { return false }
         func isFulfilled() -> Bool {
             var values = FrameValues(info: frame.info, direction: frame.direction, isHeartbeat: frame.isHeartbeat)
             values.connection = FrameValues.ConnectionValues(
@@ -102,7 +102,7 @@ package final class SelectingSink: TraceSink {
     private func holds(_ wanted: [UInt8], _ frame: TracedFrame, _ bytes: RawSpan, _ connection: TracedConnection)
         -> Bool
     {
-        guard let kinds = connection.kinds?[frame.direction] else { return false }
+        guard let kinds = connection.kinds(of: frame.direction) else { return false }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let hidesNothing = self.hidesNothing(of: frame, kinds)
         if hidesNothing || FrameSecrets.mayDump(frame, bytes, kinds), bytes.firstRange(of: wanted, from: 0) != nil {

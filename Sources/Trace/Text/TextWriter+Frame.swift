@@ -6,7 +6,7 @@ extension TextWriter {
     package var bodyLimit: Int { max(BodyPreview.mostBytes, options.isVerbose ? options.bodyLimit : 0) }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let kinds = connection.kinds?[frame.direction] else { return }
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
         start(frame.info.time, connection.connectionLeg, frame.direction)
         type(frame, bytes, kinds)
         if let shown = parties(bytes, frame.shape, kinds.format) {

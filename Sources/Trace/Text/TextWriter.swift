@@ -93,7 +93,7 @@ package final class TextWriter: TraceSink {
             run.time, connection.connectionLeg, PrintableText.of(text),
             connection.known?.format.isFramed == false ? .info : .warning
         )
-        if options.isVerbose, connection.kinds?[direction].hidesUnframed == true {
+        if options.isVerbose, connection.kinds(of: direction)?.hidesUnframed == true {
             put("      not shown: they may hold secrets (--show-secrets)\n", .faint)
         } else if options.isVerbose {
             put(HexDump.of(run.bytes.span.bytes, limit: options.bodyLimit, label: "      "), .faint)

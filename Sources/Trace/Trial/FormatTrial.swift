@@ -58,7 +58,7 @@ package final class FormatTrial: TraceSink {
         let before = last[Side(connection: connection.number, direction: direction)]
         failures[connection.number] = Failure(
             run: run, direction: direction, connection: connection.number, before: before,
-            isHidden: connection.kinds?[direction].hidesUnframed == true)
+            isHidden: connection.kinds(of: direction)?.hidesUnframed == true)
     }
 
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {

@@ -41,7 +41,7 @@ final class BodyFiles: TraceSink {
 
     func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard frame.shape.body > 0, !hasFailed else { return }
-        if let kinds = connection.kinds?[frame.direction], !kinds.hidesNothing(frame.kind) || frame.isSecret {
+        if let kinds = connection.kinds(of: frame.direction), !kinds.hidesNothing(frame.kind) || frame.isSecret {
             let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
             let secrets = FrameSecrets(of: frame, bytes, kinds)
             guard secrets.mayDump(frame.decodedBody(of: bytes, kinds), of: body) else {
