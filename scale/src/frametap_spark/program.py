@@ -145,7 +145,7 @@ class Program:
 
 def _with_large_pages() -> dict[str, str]:
     """The environment, and that the C library asks for pages of 2 MiB: rows wait in much memory, and to get it in pages of 4 KiB takes
-    3 % of the time. Linux has them unless its administrator wants none; other C libraries ignore it."""
+    3 % of the time of large frames. Linux has them unless its administrator wants none; other C libraries ignore it."""
     return {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", **os.environ}
 
 
