@@ -70,22 +70,15 @@ package struct FlowFinder {
         return follow(bytes, from: layer, cutOff: cutOff, depth: 0)
     }
 
-    /// The ends of the most common packet, as `find` would find them: TCP in unfragmented IPv4 without options, in an untagged Ethernet
-    /// frame (see `CaptureDecoder.takeCommon`).
+    /// The ends of the most common packet, as `find` would find them: see `CommonPacket`.
     ///
     /// - Returns: nil if the packet is of another kind.
     @inline(__always)
     package mutating func commonEnds(_ packet: PacketInfo, _ bytes: RawSpan) -> ConnectionEnds? {
-        guard packet.linkType == .ethernet, bytes.byteCount >= 54, bytes.u32(12) >> 8 == 0x08_0045,
-            bytes.u16(20) & 0x3fff == 0, bytes[unchecked: 23] == IPProtocol.tcp
-        else { return nil }
-        let headerLength = Int(bytes[unchecked: 46] >> 4) &* 4
-        guard headerLength >= 20, headerLength <= Int(bytes.u16(16)) &- 20 else { return nil }
+        guard packet.linkType == .ethernet, let common = CommonPacket(bytes) else { return nil }
         if packet.hasTime { time = packet.time }
         if !others.isEmpty { others = [] }
-        return ConnectionEnds(
-            ofIPv4: Endpoint(IPAddress(v4: bytes.u32(26)), bytes.u16(34)),
-            Endpoint(IPAddress(v4: bytes.u32(30)), bytes.u16(36)))
+        return common.ends(bytes)
     }
 
     /// What waiting fragments belong to that was found since the last call, in this order; it goes before the packet itself.

@@ -38,12 +38,14 @@ struct ConnectionKeys {
     /// The key of a connection, as text.
     static func key(_ time: Timestamp, _ ends: ConnectionTexts, alike: Int) -> [UInt8] {
         var name: [UInt8] = []
+        name.reserveCapacity(128)
         name += ends.client.utf8
         name.append(UInt8(ascii: " "))
         name += ends.server.utf8
         name.append(UInt8(ascii: " "))
         JSONOutput.integer(Int64(alike), into: &name)
         var key: [UInt8] = []
+        key.reserveCapacity(64)
         key += time.rfc3339.utf8
         key.append(UInt8(ascii: "-"))
         for byte in Insecure.MD5.hash(data: name).prefix(8) { Hexadecimal.append(byte, to: &key) }

@@ -13,8 +13,7 @@ package protocol RowStore: AnyObject {
 
 /// Connections whose rows wait until they are over: only then is it known which files they belong to.
 ///
-/// Each has a place in an array, not an object of its own: to add a row, nothing is retained. That would wait for what was read of its
-/// memory, which is rarely in a cache.
+/// Each has a place in an array, not an object of its own: retaining an object would wait for its memory, which is rarely in a cache.
 struct PendingConnections {
     private var places: [Int: Int] = [:]
     private var free: [Int] = []

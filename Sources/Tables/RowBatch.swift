@@ -19,7 +19,8 @@ struct RowBatch {
 
     /// Their memory is used again.
     private mutating func removeAll() {
-        values.removeAll(keepingCapacity: true)
+        // A row may be as long as the longest frame.
+        values.removeAll(keepingCapacity: values.capacity <= 4 * Self.most)
         starts.removeAll(keepingCapacity: true)
         connections.removeAll(keepingCapacity: true)
     }

@@ -168,12 +168,8 @@ extension Finding {
 
     private static func isNumber(_ field: Field) -> Bool {
         guard case .integer = field.value else { return false }
-        switch field.name.utf8.count {
-        case 6: return field.name == "packet"
-        case 10: return field.name == "lastPacket" || field.name == "sentPacket"
-        case 12: return field.name == "oldestPacket"
-        case 13: return field.name == "requestPacket"
-        case 15: return field.name == "firstConnection"
+        switch field.name {
+        case "packet", "lastPacket", "requestPacket", "oldestPacket", "sentPacket", "firstConnection": return true
         default: return false
         }
     }

@@ -14,7 +14,7 @@ struct RowBuffer {
     var bytes: [UInt8] = []
     /// How many rows there are.
     private(set) var count = 0
-    /// The day of all rows; nil if they are of several.
+    /// The day of all rows; nil if they are of several, or if there are none.
     var onlyDay: Day? { isOfOneDay && count > 0 ? day : nil }
     private var day = Day(number: 0)
     private var isOfOneDay = true

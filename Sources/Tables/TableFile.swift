@@ -17,7 +17,7 @@ final class TableFile {
     /// Approximately how many rows and bytes a group of rows has at most: readers hold a whole group.
     private static let mostRows = 20_480
     private static let mostBytes = 2 << 20
-    /// What they take, however few rows there are.
+    /// What columns take, however few rows there are.
     private static let leastHeld = 8 << 10
 
     init(
@@ -71,9 +71,9 @@ final class TableFile {
         held = 0
     }
 
-    /// Gives back the memory of groups that were written.
-    func release() {
-        guard pending == 0 else { return }
+    /// Gives back memory that it does not need as long as others have the next rows.
+    func rest() {
+        move()
         batch = RowBatch()
         writer.release()
     }

@@ -32,27 +32,30 @@ final class TableFiles {
     /// Appends rows of any tables and days.
     func append(_ rows: RawSpan, isFinal: Bool, of connection: [UInt8], _ number: Int) {
         // One table after the other: most rows then go to the same file as the one before.
-        for table in Table.allCases {
-            var current: (day: Day, file: TableFile)?
-            RowBuffer.forEach(of: table, in: rows) { day, values in
-                let file: TableFile
-                if let current, current.day == day {
-                    file = current.file
-                } else {
-                    file = self.file(Place(table: table, day: day, isFinal: isFinal))
-                    current = (day, file)
-                }
-                let before = file.held
-                file.append(values, of: connection, number)
-                count(file.held - before)
+        for table in Table.allCases { append(rows, in: table, isFinal: isFinal, of: connection, number) }
+    }
+
+    /// Appends those of the rows that are of a table.
+    private func append(_ rows: RawSpan, in table: Table, isFinal: Bool, of connection: [UInt8], _ number: Int) {
+        var current: (day: Day, file: TableFile)?
+        RowBuffer.forEach(of: table, in: rows) { day, values in
+            let file: TableFile
+            if let current, current.day == day {
+                file = current.file
+            } else {
+                file = self.file(Place(table: table, day: day, isFinal: isFinal))
+                current = (day, file)
             }
+            let before = file.held
+            file.append(values, of: connection, number)
+            count(file.held - before)
         }
     }
 
     /// Appends rows of one table.
-    func append(_ rows: RowBuffer, of table: Table, isFinal: Bool, _ connection: [UInt8], _ number: Int) {
+    func append(_ rows: RowBuffer, in table: Table, isFinal: Bool, of connection: [UInt8], _ number: Int) {
         guard let day = rows.onlyDay, rows.bytes.count <= Self.mostAtOnce else {
-            return append(rows.bytes.span.bytes, isFinal: isFinal, of: connection, number)
+            return append(rows.bytes.span.bytes, in: table, isFinal: isFinal, of: connection, number)
         }
         let file = file(Place(table: table, day: day, isFinal: isFinal))
         let before = file.held
@@ -71,7 +74,7 @@ final class TableFiles {
         if let latest = latest[place.table.rawValue], latest.place == place { return latest.file }
         let file = files[place] ?? made(place)
         // There may be a file for each of many days: one keeps memory only while it has rows.
-        latest[place.table.rawValue]?.file.release()
+        latest[place.table.rawValue]?.file.rest()
         latest[place.table.rawValue] = (place, file)
         return file
     }
@@ -89,7 +92,7 @@ final class TableFiles {
             if held <= Self.most / 2 { return }
             held -= file.held
             file.endGroup()
-            file.release()
+            file.rest()
         }
     }
 

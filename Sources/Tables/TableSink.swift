@@ -29,7 +29,7 @@ package final class TableSink: TraceSink {
     package private(set) var outcome = TableOutcome()
 
     /// How many bytes of rows wait in memory.
-    package static let mostWaiting = 32 << 20
+    package static let mostWaiting = 64 << 20
     /// How much of a run of unframed bytes a finding has.
     private static let mostUnframed = 4_096
 
@@ -59,7 +59,8 @@ package final class TableSink: TraceSink {
     }
 
     package func recognised(_ connection: TracedConnection) {
-        if let format = connection.format { outcome.formats[format.name] = format.heartbeat != nil }
+        guard let known = connection.known else { return }
+        outcome.formats[known.format.name] = known.format.heartbeat != nil
     }
 
     package func tls(_ facts: TLSFacts, at time: Timestamp, on connection: TracedConnection) {
@@ -74,8 +75,8 @@ package final class TableSink: TraceSink {
     package func closed(_ closing: Closing, counts: PerDirection<ByteCounts>, on connection: TracedConnection) {
         guard let place = pending.place(of: connection.number) else { return }
         var ending = PendingConnection.LegEnding(leg: connection.leg, closing: closing, counts: counts)
-        if let format = connection.format, let choice = connection.choice {
-            ending.format = (format.name, choice.by.rawValue)
+        if let known = connection.known, let choice = connection.choice {
+            ending.format = (known.format.name, choice.by.rawValue)
         }
         pending[place].endings.append(ending)
         if pending[place].endings.count == (connection.leg == nil ? 1 : 2) { settle(connection.number) }
@@ -130,6 +131,7 @@ package final class TableSink: TraceSink {
     }
 
     package func finding(_ finding: Finding) {
+        // A decoder with all analyses finds them in a shard, too: some of them, and some that are none.
         if selection.isShard, finding.kind == .reconnectStorm { return }
         guard let row = begin(.findings, at: finding.time, of: finding.connection) else {
             return addLate(.findings, at: finding.time, to: finding.connection) { $0.finding(finding) }
@@ -253,12 +255,13 @@ package final class TableSink: TraceSink {
         if fate == .live { outcome.live.append(TableOutcome.Live(ends: ends.pair, opened: opening.time)) }
         var others = RowBuffer()
         swap(&others, &ended.others)
+        _ = prepare(&others)
         for ending in ended.endings {
             others.append(.connections, at: opening.time) { $0.connection(opening, ends, ended, ending) }
         }
         let key = ConnectionKeys.key(opening.time, ends, alike: ended.alike)
         for place in ended.stored { write(store.read(place), of: key, number, isFinal: fate == .final) }
-        files.append(ended.frames, of: .frames, isFinal: fate == .final, key, number)
+        files.append(ended.frames, in: .frames, isFinal: fate == .final, of: key, number)
         write(others.bytes, of: key, number, isFinal: fate == .final)
         if !selection.isShard { recent.add(number, key, isFinal: fate == .final, at: opening.time) }
         reuse(&ended.frames)

@@ -42,7 +42,7 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == #""a\"\\\n\u001b[31m\u007f\u009bé\#u{a0}""#)
     }
 
-    /// Eight bytes are looked at at once: wherever something is to be escaped, the text is that of one character at a time.
+    /// Several bytes are looked at at once: wherever something is to be escaped, the text is that of one character at a time.
     @Test func escapesDoNotDependOnWhereTheyAre() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -70,4 +70,11 @@ import Testing
             fault(pairs("by: id")).contains("by is id; expected order, type, body, fields.NAME or a value of the body"))
         #expect(fault(pairs("optional: true")).contains("lacks within"))
     }
+
+    /// The names of forms are listed for people, and compared one by one.
+    @Test func namesOfForms() {
+        for name in BodyFormat.formNames { #expect(BodyFormat.isForm(name)) }
+        for name in ["", "hex", "JSON", "tex", "text2", "field"] { #expect(!BodyFormat.isForm(name)) }
+        #expect(BodyFormat.formNames.count == 4)
+    }
 }

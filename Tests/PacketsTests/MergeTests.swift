@@ -60,6 +60,26 @@ import Testing
         }
     }
 
+    /// A receiver that refuses a packet gets it again, before those of other captures, when reading goes on.
+    @Test(arguments: 1...8) func aRefusedPacketComesAgain(refused: Int) {
+        let files = [
+            Self.file([(1, 10), (3, 30), (5, 50), (7, 70)]), Self.file([(2, 20), (4, 40), (6, 60), (8, 80)]),
+        ]
+        var merge = CaptureMerge(files.map { PieceSource($0, sizes: [1 << 20]) }, chunk: 4096)
+        var packets = MergedPackets(to: PacketLog(stopAt: refused))
+        var stops: [Int] = []
+        reading: while true {
+            switch merge.step(to: &packets) {
+            case .more: continue
+            case .stopped: stops.append(packets.receiver.packets.count)
+            case .failed, .end: break reading
+            }
+        }
+        #expect(stops == [refused - 1])
+        #expect(packets.receiver.packets.map(\.bytes) == (1...8).map { [UInt8($0)] })
+        #expect(packets.receiver.packets.map(\.info.number) == Array(1...8))
+    }
+
     @Test func ofEqualTimesTheFirstFileGoesFirst() {
         let outcome = Self.merge([
             Self.file([(1, 5), (2, 5), (3, 7)]), Self.file([(4, 5), (5, 6), (6, 7)]), Self.file([(7, 5)]),

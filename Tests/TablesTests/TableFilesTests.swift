@@ -26,9 +26,9 @@ import Trace
 
     /// Appends a random row to a buffer; returns it.
     private static func append(
-        to rows: inout RowBuffer, _ table: Table, _ connection: Int, _ generator: inout SeededGenerator
+        to rows: inout RowBuffer, _ table: Table, _ connection: Int, at time: Timestamp,
+        _ generator: inout SeededGenerator
     ) -> Row {
-        let time = Timestamp(nanoseconds: Int64.random(in: -3...3, using: &generator) * 80_000_000_000_000)
         var row = Row(table: table, time: time, connection: connection, values: [.text("connection \(connection)")])
         let start = rows.begin(table, at: time)
         for column in table.columns {
@@ -63,6 +63,10 @@ import Trace
         return row
     }
 
+    private static func time(_ generator: inout SeededGenerator) -> Timestamp {
+        Timestamp(nanoseconds: Int64.random(in: -3...3, using: &generator) * 80_000_000_000_000)
+    }
+
     @Test(arguments: 0..<60) func rowsAreReadBack(round: UInt64) throws {
         let seed = 0x7ab1ef + round
         var generator = SeededGenerator(seed: seed)
@@ -73,14 +77,18 @@ import Trace
             // Of a few connections, all together; now and then one comes back.
             let number = Int.random(in: 0..<5, using: &generator) == 0 ? connection / 2 : connection
             let only = Bool.random(using: &generator) ? Table.allCases.randomElement(using: &generator) : nil
+            let day = Bool.random(using: &generator) ? Self.time(&generator) : nil
+            // Enough for several batches of columns, now and then.
+            let most = round % 10 == 0 && connection < 3 ? 4_000 : 40
             var rows = RowBuffer()
-            for _ in 0..<Int.random(in: 0...40, using: &generator) {
+            for _ in 0..<Int.random(in: most / 2...most, using: &generator) {
                 guard let table = only ?? Table.allCases.randomElement(using: &generator) else { continue }
-                let row = Self.append(to: &rows, table, number, &generator)
+                let time = day ?? Self.time(&generator)
+                let row = Self.append(to: &rows, table, number, at: time, &generator)
                 expected["\(table.name)/day=\(Day(of: row.time).text)/t.parquet", default: []].append(row.values)
             }
             if let only {
-                files.append(rows, of: only, isFinal: true, Self.key(number), number)
+                files.append(rows, in: only, isFinal: true, of: Self.key(number), number)
             } else {
                 files.append(rows.bytes.span.bytes, isFinal: true, of: Self.key(number), number)
             }
@@ -89,6 +97,44 @@ import Trace
         for (path, rows) in expected {
             #expect(try ParquetReader(memory.files[path]?.bytes ?? []).rows == rows, "seed \(seed), \(path)")
         }
+    }
+
+    /// Of many rows of one connection, groups and batches begin and end anywhere, and a column may have nulls in some of them only.
+    @Test(arguments: 0..<4) func manyRowsOfOneConnection(round: UInt64) throws {
+        let seed = 0x9a11 + round
+        var generator = SeededGenerator(seed: seed)
+        let memory = TableSinkTests.Memory()
+        let files = TableFiles(FileName("t", isSplit: false), application: "test", create: memory.create)
+        let time = Timestamp(nanoseconds: 0)
+        var expected: [[ParquetReader.Value?]] = []
+        // Of legs and times, whole batches are null, some are not, and some are mixed.
+        for part in 0..<24 {
+            var rows = RowBuffer()
+            for number in 0..<Int.random(in: 500...2_000, using: &generator) {
+                let isNull = part % 3 == Int(round) % 3 || part % 3 == 1 && number % 2 == 0
+                let leg = isNull ? nil : "in"
+                let text = String(repeating: "x", count: Int.random(in: 0...200, using: &generator))
+                rows.append(.findings, at: time) {
+                    $0.text(leg)
+                    $0.text("client")
+                    $0.integer(isNull ? nil : number)
+                    $0.text("kind")
+                    $0.text("info")
+                    $0.text(text)
+                    $0.text("{}")
+                }
+                expected.append([
+                    .text("connection 1"), leg.map { .text($0) }, .text("client"),
+                    isNull ? nil : .integer(Int64(number / 1_000)), isNull ? nil : .integer(Int64(number)),
+                    .text("kind"), .text("info"), .text(text), .text("{}"),
+                ])
+            }
+            files.append(rows, in: .findings, isFinal: true, of: Self.key(1), 1)
+        }
+        let path = try #require(files.finish().map(\.path).first)
+        let reader = try ParquetReader(memory.files[path]?.bytes ?? [])
+        #expect(reader.rows == expected, "seed \(seed)")
+        #expect(reader.groups > 1)
     }
 
     /// Rows of one day are known to be; of several, they are not taken for rows of the last.

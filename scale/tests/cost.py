@@ -10,6 +10,7 @@ parts is, and once with none.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -20,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
-from frametap_spark.program import FIXED, Program
+from frametap_spark.program import FIXED, Program, with_large_pages
 from frametap_spark.tasks import Job, ShardWork, decode, split
 from frametap_spark.transfer import Transfer
 
@@ -69,6 +70,8 @@ class Costs:
 def measure(costs: Costs, program: Program, files: list[str], shards: int) -> dict[str, int]:
     """One round; gives how many bytes there were and came of it."""
     costs.begin()
+    # The same for all: it is worth a little.
+    os.environ.update(with_large_pages())
     plain = [program.name, "decode", "--as", "ndjson", *FIXED, *program.options]
     costs.measured("plain", lambda: subprocess.run([*plain, *files], stdout=subprocess.DEVNULL, check=True))
     with tempfile.TemporaryDirectory() as folder:

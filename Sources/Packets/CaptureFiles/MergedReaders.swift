@@ -26,7 +26,7 @@ struct MergedReaders {
     /// How many captures were probed for the time of their first packet.
     private var lookedAt = 0
     private var turns = Heap<Turn>()
-    /// The turn that the capture read last has next, before it is among the others: it often is the earliest again, or almost.
+    /// The next turn of the capture that was read last. It is not among `turns` yet, since it often is the earliest again.
     private var latest: Turn?
     private var hasEnded = false
     private(set) var bytesRead = 0

@@ -131,7 +131,7 @@ class Program:
                 ],
                 stdout=printed,
                 stderr=errors,
-                env=_with_large_pages(),
+                env=with_large_pages(),
             ).returncode
             if status and not (tolerant and status == 2 and printed.tell()):
                 errors.seek(0)
@@ -143,9 +143,11 @@ class Program:
         return [_resolve(option) for option in self.options]
 
 
-def _with_large_pages() -> dict[str, str]:
-    """The environment, and that the C library asks for pages of 2 MiB: rows wait in much memory, and to get it in pages of 4 KiB takes
-    3 % of the time of large frames. Linux has them unless its administrator wants none; other C libraries ignore it."""
+def with_large_pages() -> dict[str, str]:
+    """The environment, with glibc told to ask for pages of 2 MiB.
+
+    Rows take much memory while they wait; with pages of 4 KiB, to get it takes 3 % of the time if frames are large. Other C libraries
+    ignore it, and so does Linux if its administrator has turned them off."""
     return {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1", **os.environ}
 
 
