@@ -50,3 +50,14 @@ def test_times_beyond_frametaps_are_the_last_one() -> None:
 def test_the_end_of_a_capture(tmp_path: Path, end: int) -> None:
     captures.write_end(tmp_path / "end.pcapng", end)
     assert captures.end_of(tmp_path / "end.pcapng") == end
+
+
+def test_frametap_takes_large_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless somebody has told the C library otherwise."""
+    script = 'echo "$GLIBC_TUNABLES" > "$0.tunables"; echo \'{"connections":0,"frames":0}\''
+    for told, expected in [(None, "glibc.malloc.hugetlb=1"), ("glibc.malloc.check=0", "glibc.malloc.check=0")]:
+        monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+        if told:
+            monkeypatch.setenv("GLIBC_TUNABLES", told)
+        program(tmp_path, script).tables(["a"], [], Selection(), "n", tmp_path)
+        assert (tmp_path / "frametap.tunables").read_text() == f"{expected}\n"
