@@ -11,13 +11,12 @@ package struct ConnectionEnds: Hashable, Sendable {
 
     /// The ends of a packet. IPv4-mapped addresses are the IPv4 addresses that they represent.
     package init(_ source: Endpoint, _ destination: Endpoint) {
-        let (source, destination) = (source.unmapped, destination.unmapped)
-        (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
+        self.init(unmapped: source.unmapped, destination.unmapped)
     }
 
-    /// The ends of an IPv4 packet.
+    /// The ends of a packet whose addresses are not IPv4-mapped.
     @inline(__always)
-    init(ofIPv4 source: Endpoint, _ destination: Endpoint) {
+    init(unmapped source: Endpoint, _ destination: Endpoint) {
         (lower, upper) = Self.precedes(source, destination) ? (source, destination) : (destination, source)
     }
 

@@ -32,6 +32,6 @@ struct CommonPacket {
     /// Its ends.
     @inline(__always)
     func ends(_ bytes: RawSpan) -> ConnectionEnds {
-        ConnectionEnds(ofIPv4: Endpoint(source, bytes.u16(34)), Endpoint(destination, bytes.u16(36)))
+        ConnectionEnds(unmapped: Endpoint(source, bytes.u16(34)), Endpoint(destination, bytes.u16(36)))
     }
 }
