@@ -2,15 +2,6 @@ import Framing
 import Streams
 import Trace
 
-/// Where rows are kept that wait for too long, such as a file.
-package protocol RowStore: AnyObject {
-    /// Keeps bytes; returns where they are. It reports errors itself.
-    func append(_ bytes: [UInt8]) -> Range<Int>
-
-    /// Bytes that were kept; fewer if they cannot be read, which it reports.
-    func read(_ place: Range<Int>) -> [UInt8]
-}
-
 /// Connections whose rows wait until they are over: only then is it known which files they belong to.
 ///
 /// Each has a place in an array, not an object of its own: retaining an object would wait for its memory, which is rarely in a cache.
@@ -94,24 +85,5 @@ struct PendingConnection {
         var closing: Closing
         var counts: PerDirection<ByteCounts>
         var format: (name: String, by: String)?
-    }
-}
-
-/// The ends of a connection, as text.
-struct ConnectionTexts: Hashable {
-    var client: String
-    var server: String
-
-    init(client: String, server: String) { (self.client, self.server) = (client, server) }
-
-    init(_ opening: Opening) { (client, server) = (opening.client.description, opening.server.description) }
-
-    /// Both ends in the order of their text, whichever of them is the client: what `--connection-of` takes.
-    var pair: String { client < server ? "\(client)-\(server)" : "\(server)-\(client)" }
-
-    /// An end's address, without its port.
-    static func address(of end: String) -> String {
-        guard let colon = end.utf8.lastIndex(of: UInt8(ascii: ":")) else { return end }
-        return String(end[..<colon])
     }
 }
