@@ -27,7 +27,9 @@ package final class ChecksumCheck: Analysis {
             var message = "bad checksum: \(result.field) does not match"
             var data = [Field("index", .integer(Int64(frame.info.index))), Field("field", .text(result.field))]
             let isHidden =
-                connection.kinds.map { FrameSecrets.hide(.field(result.field), of: frame, bytes, $0[frame.direction]) }
+                connection.kinds(of: frame.direction).map {
+                    FrameSecrets.hide(.field(result.field), of: frame, bytes, $0)
+                }
                 ?? false
             if !isHidden {
                 message = "bad checksum: \(result.field) is 0x\(result.found), expected 0x\(result.expected)"

@@ -37,7 +37,7 @@ package final class SequenceCheck: Analysis {
         var sides = last[connection.number] ?? PerDirection(fromClient: nil, fromServer: nil)
         let before = known ?? nil
         let isSecret =
-            connection.kinds.map { FrameSecrets.hide(rule.place, of: frame, bytes, $0[frame.direction]) } ?? false
+            connection.kinds(of: frame.direction).map { FrameSecrets.hide(rule.place, of: frame, bytes, $0) } ?? false
         sides[frame.direction] = Last(number: number, time: frame.info.time, isSecret: isSecret)
         last[connection.number] = sides
         guard let before, number != rule.next(after: before.number),

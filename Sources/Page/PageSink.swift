@@ -98,7 +98,7 @@ package final class PageSink: TraceSink {
 
     /// The format of a connection, as all of its connections have it; nil if it has none.
     private func sharedFormat(of connection: TracedConnection) -> SharedFormat? {
-        guard let format = connection.format, let kinds = connection.kinds?.fromClient else { return nil }
+        guard let format = connection.format, let kinds = connection.kinds(of: .fromClient) else { return nil }
         if let known = formats[ObjectIdentifier(kinds)] { return known.shared }
         let shared = SharedFormat(format)
         formats[ObjectIdentifier(kinds)] = (kinds: kinds, shared: shared)

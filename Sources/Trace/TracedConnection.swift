@@ -12,9 +12,6 @@ public final class TracedConnection {
     public var choice: FormatChoice? { chosen?.choice }
     private var chosen: SharedChoice?
 
-    /// The kinds of its frames; nil while its format is unknown.
-    package var kinds: PerDirection<FrameKinds>? { known?.kinds }
-
     /// The kinds of a side's frames; nil while its format is unknown.
     package func kinds(of direction: Direction) -> FrameKinds? {
         direction == .fromClient ? known?.kinds.fromClient : known?.kinds.fromServer

@@ -19,7 +19,7 @@ import Testing
         let connection = TracedConnection(
             Opening(number: 1, time: start, client: end, server: end, handshake: true, clientGuessed: false))
         connection.recognise(format, FormatChoice(by: .content, evidence: ""))
-        let kinds = try #require(connection.kinds).fromClient
+        let kinds = try #require(connection.kinds(of: .fromClient))
         let info = FrameInfo(
             index: 0, offset: 0, shape: FrameShape(head: 3, body: 0), started: start, time: start, segments: 1,
             merged: false, position: 1, companions: 1, missing: 0, packet: 0)

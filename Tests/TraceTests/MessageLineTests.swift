@@ -70,7 +70,7 @@ import Testing
             index: 0, offset: 0, shape: shape, started: start, time: start, segments: 1, merged: false, position: 1,
             companions: 1, missing: 0, packet: 0)
         let isHeartbeat = edit(&info)
-        let kinds = try #require(connection.kinds).fromClient
+        let kinds = try #require(connection.kinds(of: .fromClient))
         var frame = TracedFrame(info: info, direction: .fromClient, isHeartbeat: isHeartbeat)
         frame.kind = kinds.kind(of: bytes.span.bytes, shape)
         if isDecoded { frame.body = kinds.body(frame.kind, bytes.span.bytes, shape, triesPlain: false) }
