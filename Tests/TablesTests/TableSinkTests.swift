@@ -171,6 +171,43 @@ import Trace
         }
     }
 
+    /// What connections that are over took is free: of many, one after the other, no rows ever wait for too long.
+    @Test func rowsOfConnectionsThatAreOverDoNotWait() throws {
+        let memory = Memory()
+        let sink = TableSink(
+            TableSelection(), name: FileName("t", isSplit: false), application: "test", bodyLimit: 1, store: memory,
+            mostWaiting: 16 << 10, create: memory.create)
+        let counts = PerDirection(fromClient: ByteCounts(), fromServer: ByteCounts())
+        for number in 1...200 {
+            let time = Timestamp(nanoseconds: Int64(number))
+            let connection = TracedConnection(
+                Opening(
+                    number: number, time: time, client: Endpoint(IPAddress(v4: 1), UInt16(number)),
+                    server: Endpoint(IPAddress(v4: 2), 2)))
+            sink.opened(connection)
+            for place in 0..<20 {
+                sink.missing(Gap(direction: .fromClient, offset: place, byteCount: 1, time: time), on: connection)
+            }
+            sink.closed(Closing(reason: .fin, by: .fromServer, time: time), counts: counts, on: connection)
+        }
+        sink.summary(Summary())
+        #expect(memory.stored.isEmpty)
+        #expect(try memory.rows(.findings).values.map(\.count) == [4_000])
+    }
+
+    /// The place of a connection that is over is another's.
+    @Test func placesOfConnections() {
+        var connections = PendingConnections()
+        connections.add(PendingConnection(alike: 1), number: 7)
+        let place = connections.place(of: 7)
+        #expect(place != nil && connections.place(of: 8) == nil)
+        #expect(connections.remove(7)?.alike == 1 && connections.remove(7) == nil)
+        #expect(connections.place(of: 7) == nil && !connections.contains(7))
+        connections.add(PendingConnection(alike: 2), number: 8)
+        #expect(connections.place(of: 8) == place && connections.place(of: 7) == nil)
+        #expect(connections.numbers == [8])
+    }
+
     @Test func finalRowsAreThoseOfConnectionsThatEndedBefore() throws {
         let capture = "im-json/chat.pcap"
         let whole = try decode(capture)
