@@ -75,7 +75,7 @@ package struct BodyFormat: Sendable {
     func chain(for type: String?, head: [Field]) -> BodyChain {
         if !cases.isEmpty {
             var scope = StructureScope(head)
-            if let type { scope.add(["type"], .text(type)) }
+            if let type { scope.add("type", .text(type)) }
             if let known = cases.first(where: { scope.holds($0.condition) }) { return known.chain }
         }
         return chain(for: type)

@@ -99,8 +99,7 @@ extension BinaryHead {
     ) -> Double? {
         if let order = weight.plainOrder {
             let number = bytes.unsigned(at: place.lowerBound, width: place.count, order)
-            let value = Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
-            return Evidence.named(fields[index].names[value] != nil, of: weight.names, bits: bits)
+            return Evidence.named(isNamed(number, weight), of: weight.names, bits: bits)
         }
         let field = fields[index]
         let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
@@ -116,6 +115,16 @@ extension BinaryHead {
                 + Evidence.named(isNamed, of: part.names.count, bits: min(Double(part.count), bits))
         }
         return named
+    }
+
+    /// Whether a value of a field that is an unsigned number has a name.
+    private func isNamed(_ number: UInt64, _ weight: FieldWeight) -> Bool {
+        var (low, high) = (weight.named.lowerBound, weight.named.upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if namedNumbers[middle] < number { low = middle + 1 } else { high = middle }
+        }
+        return low < weight.named.upperBound && namedNumbers[low] == number
     }
 
     /// The bytes that the header may start with, as far as its first field determines.
@@ -153,6 +162,10 @@ struct FieldWeight: Sendable {
     let kind: Kind
     /// How many bytes the field takes; nil if that depends on its value.
     let size: Int?
+    /// The same for those whose bytes say nothing about their size.
+    let scannedSize: Int?
+    /// Whether some values, or bits, are not allowed.
+    let isRestricted: Bool
     /// The evidence of constant bits.
     let constantBits: Double
     let hasConstantBits: Bool
@@ -160,13 +173,21 @@ struct FieldWeight: Sendable {
     let hasNames: Bool
     /// How many values have names.
     let names: Int
+    /// Where those of an unsigned number are in `BinaryHead.namedNumbers`.
+    let named: Range<Int>
     /// The byte order of an unsigned number without bits; nil for other fields.
     let plainOrder: ByteOrder?
 
-    init(_ field: HeaderField) {
+    /// - Parameter numbers: receives the numbers that have names, in ascending order.
+    init(_ field: HeaderField, _ numbers: inout [UInt64]) {
         size = field.fixedSize
-        names = field.names.count
+        if case .numeral = field.kind { scannedSize = nil } else { scannedSize = size }
+        isRestricted = field.hasConstantBits || !field.allowed.isEmpty
         if case .unsigned = field.kind, field.bits.isEmpty { plainOrder = field.order } else { plainOrder = nil }
+        names = field.names.count
+        let first = numbers.count
+        if plainOrder != nil { numbers += field.names.keys.compactMap(\.unsignedNumber).sorted() }
+        named = first..<numbers.count
         hasConstantBits = field.hasConstantBits
         hasNames = !field.names.isEmpty || field.bits.contains { !$0.names.isEmpty && $0.constant == nil }
         if field.constant != nil {

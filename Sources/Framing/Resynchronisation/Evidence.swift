@@ -36,17 +36,20 @@ package struct Evidence: Hashable, Sendable {
 /// Text is likelier than other bytes. Zeros are as frequent as they are around the place: in the padding of a file everything is
 /// zero, and then a length or constant of zeros is no evidence.
 package struct ByteBackground: Sendable {
-    /// How many bits a zero is worth.
-    let zero: Double
+    /// How many zeros there are, of how many bytes.
+    private let zeros: Int
+    private let count: Int
 
     /// The background of a head.
     ///
     /// - Parameter bytes: the bytes before the head, and the head itself.
     init(of bytes: RawSpan) {
-        var zeros = 0
-        bytes.withUnsafeBytes { for byte in $0 where byte == 0 { zeros += 1 } }
-        zero = -log2(Double(zeros + 2) / Double(bytes.byteCount + 8))
+        zeros = bytes.withUnsafeBytes { $0.reduce(0) { $0 &+ ($1 == 0 ? 1 : 0) } }
+        count = bytes.byteCount
     }
+
+    /// How many bits a zero is worth. Most heads of other data have none.
+    var zero: Double { -log2(Double(zeros + 2) / Double(count + 8)) }
 
     /// How many bits a byte of this value is worth.
     func bits(_ byte: UInt8) -> Double {
@@ -66,8 +69,13 @@ extension Evidence {
     /// The evidence that a number of this width, in bits, is a length: frames' lengths are spread evenly over their orders of
     /// magnitude.
     static func length(_ value: UInt64, width: Int) -> Double {
-        -log2(Double(value) + 1) - log2(0.693 * Double(width))
+        (value < UInt64(shortLengths.count) ? shortLengths[Int(value)] : -log2(Double(value) + 1))
+            - (width < lengthWidths.count ? lengthWidths[max(width, 0)] : log2(0.693 * Double(width)))
     }
+
+    /// Most lengths are short, and a logarithm takes as long as the rest of a search's step.
+    private static let shortLengths: [Double] = (0..<4_096).map { -log2(Double($0) + 1) }
+    private static let lengthWidths: [Double] = (0...64).map { log2(0.693 * Double($0)) }
 
     /// The evidence that a value is one of those that the format names, of all values of its width. Half of a format's frames are
     /// assumed to have named values.

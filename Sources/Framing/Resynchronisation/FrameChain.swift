@@ -67,6 +67,8 @@ struct FrameChain {
     private let isInside: Bool
     /// Whether it stops at a long frame, even if all of it is available.
     let stopsAtLong: Bool
+    /// Whether the quick check of its first place, with these bytes, has just been made.
+    private var isHopefulPlace: Bool
 
     /// - Parameters:
     ///   - before: the evidence known of the place without examining it.
@@ -75,14 +77,17 @@ struct FrameChain {
     ///   - allowance: how many bytes checksums may be computed of.
     ///   - isInside: whether it starts inside a frame that is waited for.
     ///   - stopsAtLong: whether it stops at each long frame.
+    ///   - isHopefulPlace: whether the rule's quick check was made for the place.
     init(
         at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, isFirst: Bool = false,
-        choices: UInt32, allowance: Int = openingWindow, isInside: Bool = false, stopsAtLong: Bool = false
+        choices: UInt32, allowance: Int = openingWindow, isInside: Bool = false, stopsAtLong: Bool = false,
+        isHopefulPlace: Bool = false
     ) {
         (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
         (self.allowance, self.isInside, self.stopsAtLong) = (allowance, isInside, stopsAtLong)
+        self.isHopefulPlace = isHopefulPlace
         memory.choices = choices
-        memory.explains = false
+        (memory.explains, memory.searches) = (false, true)
         memory.opening = isOpening ? start : nil
         evidence.constants = before
     }
@@ -110,7 +115,8 @@ struct FrameChain {
                 return evidence.bits >= needed ? .holds : .broken
             }
             if heads.isEmpty, !isOpening {
-                guard rule.rule.mayStart(bytes, at: index) else { return .broken }
+                guard isHopefulPlace || rule.mayStart(bytes, at: index) else { return .broken }
+                isHopefulPlace = false
                 switch bytes.zeros(from: index, most: Self.zeroRun) {
                 case Self.zeroRun: return .broken
                 case bytes.byteCount - index where following == .more:

@@ -138,7 +138,7 @@ struct FrameSearch {
                     at: place, needed: Evidence.needed(places: places), before: known, isFirst: place == begin,
                     choices: choices,
                     allowance: max(0, Self.firstAllowance + Self.allowance * (place - begin) - summed),
-                    stopsAtLong: place > begin && rule.ends.isEmpty)
+                    stopsAtLong: place > begin && rule.ends.isEmpty, isHopefulPlace: true)
             }
             switch trial.extend(rule, bytes, origin: origin, followedBy: following) {
             case .undecided(var until):
@@ -187,7 +187,7 @@ struct FrameSearch {
             if isEnd || isNear {
                 tried += 1
                 let index = place - origin
-                if rule.firstBytes.contains(bytes[byte: index]), rule.rule.mayStart(bytes, at: index) {
+                if rule.firstBytes.contains(bytes[byte: index]), rule.mayStart(bytes, at: index) {
                     return (isEnd ? Self.behindEnd : place == begin ? 0 : Self.notBehindEnd, tried)
                 }
                 place += 1
@@ -266,7 +266,8 @@ struct FrameSearch {
             if !rule.ends.isEmpty, !known.ends(with: rule.ends, before: start, from: chain.start - origin) { continue }
             // Each place may be one of a head that reaches over many bytes: few of them are summed.
             var trial = FrameChain(
-                at: origin + start, needed: .infinity, choices: choices, allowance: SearchInside.allowance)
+                at: origin + start, needed: .infinity, choices: choices, allowance: SearchInside.allowance,
+                isHopefulPlace: true)
             _ = trial.extend(rule, known, origin: origin, followedBy: .more)
             var own = 0.0
             for place in trial.heads.map(\.offset) + [trial.at] {

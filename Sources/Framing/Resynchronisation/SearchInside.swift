@@ -53,7 +53,7 @@ struct SearchInside {
                 place = origin + index
                 trial = FrameChain(
                     at: place, needed: Evidence.needed(places: place - begin + 1) + Self.margin, choices: choices,
-                    allowance: Self.allowance, isInside: true)
+                    allowance: Self.allowance, isInside: true, isHopefulPlace: true)
             }
             switch trial.extend(rule, known, origin: origin, followedBy: .more) {
             case .holds: return trial

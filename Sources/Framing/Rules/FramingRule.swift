@@ -337,6 +337,8 @@ package struct ScanMemory: Sendable {
     package var state: UInt8 = 0
     /// Whether faults are described. Nobody reads that while formats are on trial, or places in the search for a frame.
     package var explains = true
+    /// Whether a search tries a place: what no further bytes can make a frame may be ruled out at once.
+    var searches = false
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
     package var choices: UInt32 = 0

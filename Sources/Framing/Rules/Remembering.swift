@@ -115,6 +115,8 @@ struct Remembering: Sendable {
 final class DirectionMemory: @unchecked Sendable {
     /// The walk over the header of the stream's current frame.
     var held: HeldWalk?
+    /// The header lines that a search read last; nil if there is none.
+    var lines: KnownLines?
     /// What complete frames have left for those after them.
     private(set) var values: [Place: Int] = [:]
 

@@ -36,6 +36,8 @@ package struct Structured: EndedRule {
     /// The longest header.
     let headLimit: Int
     package let firstBytes: ByteSet
+    /// What frames, and the padding before them, start with.
+    let start: StructureStart
     private let identity = HeldWalk.Identity()
 
     init(
@@ -52,6 +54,7 @@ package struct Structured: EndedRule {
         delimiters = bodies.flatMap { if case .until(let ends) = $0.kind { ends } else { [[UInt8]]() } }
         (self.limit, self.headLimit) = (limit, headLimit)
         firstBytes = head.structure.firstBytes
+        start = StructureStart(of: head.structure, padding: padding)
     }
 
     package func scan(
@@ -59,13 +62,15 @@ package struct Structured: EndedRule {
     ) -> FrameScan {
         if !padding.isEmpty, let count = padded(bytes, from: start) { return count }
         let frame = bytes.extracting(start..<bytes.byteCount)
-        switch walk(frame, at: origin + start, explains: memory.explains) {
+        switch walk(frame, at: origin + start, memory) {
         case .bad(let bad): return .bad(bad)
         case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
         case .complete(let length, let scope):
             guard let extent = bodies.first(where: { scope.holds($0.condition) }) else {
                 return shown(
-                    shape(head: length, body: 0, tail: ends.count + trailer, at: origin + start), scope)
+                    shape(
+                        head: length, body: 0, tail: ends.count + trailer, at: origin + start,
+                        explains: memory.explains), scope)
             }
             return shown(
                 body(extent, scope, length, frame, at: origin + start, ended: ended, memory: &memory), scope)
@@ -86,103 +91,124 @@ package struct Structured: EndedRule {
     }
 
     /// Finds the header's end, from where the last scan of this frame had to stop.
-    private func walk(_ frame: RawSpan, at offset: Int, explains: Bool) -> Head {
-        var walk = StructureWalk(scope: conversation?.request ?? StructureScope())
+    private func walk(_ frame: RawSpan, at offset: Int, _ scan: ScanMemory) -> Head {
+        let explains = scan.explains
+        var walk = StructureWalk(scope: conversation?.request ?? StructureScope(), explains: explains)
         if let known = memory?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount
         {
             walk = known.walk
         }
         if memory?.held != nil { memory?.held = nil }
         walk.explains = explains
+        if let memory, scan.searches {
+            walk.knownLines = (memory.lines ?? KnownLines(), offset)
+        } else if memory?.lines != nil {
+            memory?.lines = nil
+        }
+        defer { if let known = walk.knownLines { memory?.lines = known.lines } }
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
-        case .complete where walk.at > headLimit: return .bad(tooLong(at: offset))
+        case .complete where walk.at > headLimit: return .bad(tooLongHead(at: offset, explains: explains))
         case .complete:
             walk.scope.add(StructuredHead.lengthPath, .integer(Int64(walk.at)))
             remembering?.recall(memory, into: &walk.scope)
             return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
-            if atLeast > headLimit || frame.byteCount > headLimit { return .bad(tooLong(at: offset)) }
-            memory?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: walk)
+            if atLeast > headLimit || frame.byteCount > headLimit {
+                return .bad(tooLongHead(at: offset, explains: explains))
+            }
+            var held = walk
+            held.knownLines = nil
+            memory?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: held)
             return .incomplete(atLeast)
         case .bad(let message):
-            return .bad(BadBytes(.badHead, explains ? "\(message) (head at offset \(offset))" : ""))
+            return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))", explains: explains))
         }
     }
 
-    private func tooLong(at offset: Int) -> BadBytes {
-        BadBytes(.tooLong, "no end of the header at offset \(offset) within \(headLimit) bytes")
+    private func tooLongHead(at offset: Int, explains: Bool) -> BadBytes {
+        BadBytes(
+            .tooLong, "no end of the header at offset \(offset) within \(headLimit) bytes", explains: explains)
     }
 
     private func body(
         _ extent: BodyExtent, _ scope: StructureScope, _ length: Int, _ frame: RawSpan, at offset: Int, ended: Bool,
         memory: inout ScanMemory
     ) -> FrameScan {
+        let explains = memory.explains
+        func bad(_ detail: @autoclosure () -> String) -> FrameScan {
+            .bad(BadBytes(.badLength, "\(detail()) (head at offset \(offset))", explains: explains))
+        }
         switch extent.kind {
         case .size(let expression):
             guard var size = scope.number(expression) else {
-                let detail = "the body's size \(expression) is no whole number (head at offset \(offset))"
-                return .bad(BadBytes(.badLength, detail))
+                return bad("the body's size \(expression) is no whole number")
             }
-            guard size >= 0 else {
-                return .bad(BadBytes(.badLength, "the body's size is \(size) (head at offset \(offset))"))
-            }
+            guard size >= 0 else { return bad("the body's size is \(size)") }
             if let most = extent.most {
                 guard let most = scope.number(most), most >= 0 else {
-                    let detail = "the most bytes of a body, \(most), are no whole number (head at offset \(offset))"
-                    return .bad(BadBytes(.badLength, detail))
+                    return bad("the most bytes of a body, \(most), are no whole number")
                 }
                 size = min(size, most)
             }
-            return shape(head: length, body: size, tail: ends.count + trailer, at: offset)
+            return shape(head: length, body: size, tail: ends.count + trailer, at: offset, explains: explains)
         case .chunked:
             var chunks = ChunkedBody(at: max(length, memory.searchedTo - offset))
             // Not further than a frame may be long: what comes later is not seen if it comes later.
             switch chunks.end(in: frame.extracting(0..<min(frame.byteCount, limit))) {
             case .success(let end?):
                 return end > limit
-                    ? tooLong(at: offset) : shape(head: length, body: end - length, tail: 0, at: offset)
+                    ? tooLong(at: offset, explains: explains)
+                    : shape(head: length, body: end - length, tail: 0, at: offset, explains: explains)
             case .success(nil):
                 memory.searchedTo = offset + chunks.at
                 let needed = max(chunks.needed, frame.byteCount + 1)
-                if needed > limit { return tooLong(at: offset) }
+                if needed > limit { return tooLong(at: offset, explains: explains) }
                 return .incomplete(atLeast: needed)
             case .failure(let fault):
-                return .bad(BadBytes(.badLength, "\(fault.message) (head at offset \(offset))"))
+                return bad(fault.message)
             }
         case .until(let ends):
             let from = max(length, memory.searchedTo - offset)
             if let found = frame.firstEnd(of: ends, from: from) {
                 return found.upperBound > limit
-                    ? tooLong(at: offset)
-                    : shape(head: length, body: found.lowerBound - length, tail: found.count, at: offset)
+                    ? tooLong(at: offset, explains: explains)
+                    : shape(
+                        head: length, body: found.lowerBound - length, tail: found.count, at: offset, explains: explains
+                    )
             }
             memory.searchedTo = offset + max(length, frame.byteCount - (ends.first?.count ?? 1) + 1)
-            if frame.byteCount > limit { return tooLong(at: offset) }
+            if frame.byteCount > limit { return tooLong(at: offset, explains: explains) }
             return .incomplete(atLeast: frame.byteCount + 1)
         case .end:
-            if frame.byteCount > limit { return tooLong(at: offset) }
-            if ended { return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset) }
+            if frame.byteCount > limit { return tooLong(at: offset, explains: explains) }
+            if ended {
+                return shape(head: length, body: frame.byteCount - length, tail: 0, at: offset, explains: explains)
+            }
             return .incomplete(atLeast: limit + 1)
         }
     }
 
     /// A frame whose length is not known yet, but too much: how many of its bytes are there depends on the chunks.
-    private func tooLong(at offset: Int) -> FrameScan {
-        .bad(
-            BadBytes(
-                .tooLong,
-                "the frame has more than \(limit) bytes (head at offset \(offset)), which is the limit of a frame"))
+    private func tooLong(at offset: Int, explains: Bool) -> FrameScan {
+        let detail = {
+            "the frame has more than \(limit) bytes (head at offset \(offset)), which is the limit of a frame"
+        }
+        return .bad(BadBytes(.tooLong, detail(), explains: explains))
     }
 
-    private func shape(head: Int, body: Int, tail: Int, at offset: Int) -> FrameScan {
+    private func shape(head: Int, body: Int, tail: Int, at offset: Int, explains: Bool) -> FrameScan {
         let (total, overflow) = body.addingReportingOverflow(head + tail)
         guard !overflow, total <= limit else {
-            let detail = "the frame has \(overflow ? "more than 2^63" : "\(total)") bytes (head at offset \(offset))"
-            return .bad(BadBytes(.tooLong, "\(detail), the limit of a frame is \(limit)"))
+            let detail = {
+                let count = overflow ? "more than 2^63" : "\(total)"
+                return "the frame has \(count) bytes (head at offset \(offset)), the limit of a frame is \(limit)"
+            }
+            return .bad(BadBytes(.tooLong, detail(), explains: explains))
         }
         guard total > 0 else {
-            return .bad(BadBytes(.badLength, "no field of the frame at offset \(offset) has any bytes"))
+            return .bad(
+                BadBytes(.badLength, "no field of the frame at offset \(offset) has any bytes", explains: explains))
         }
         return .shape(FrameShape(head: head, body: body, tail: tail))
     }
@@ -224,7 +250,7 @@ package struct Structured: EndedRule {
         _ content: RawSpan, _ shape: FrameShape, in memory: DirectionMemory, body value: (_ path: [String]) -> Value
     ) {
         guard let remembering, shape.head <= content.byteCount else { return }
-        var walk = StructureWalk()
+        var walk = StructureWalk(explains: false)
         var nothing = NoVisitor()
         guard walk.go(head.structure, content.extracting(0..<shape.head), end: nil, &nothing) == .complete else {
             return
@@ -236,7 +262,7 @@ package struct Structured: EndedRule {
 
     package func isInterim(_ content: RawSpan, _ shape: FrameShape) -> Bool {
         guard let interim else { return false }
-        var walk = StructureWalk()
+        var walk = StructureWalk(explains: false)
         var nothing = NoVisitor()
         let head = content.extracting(0..<shape.head)
         return walk.go(self.head.structure, head, end: nil, &nothing) == .complete && walk.scope.holds(interim)
@@ -250,13 +276,15 @@ package struct Structured: EndedRule {
         return lineEnds.isEmpty ? .none : .behind(lineEnds, isCertain: true)
     }
 
-    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { firstBytes.contains(bytes[byte: start]) }
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        firstBytes.contains(bytes[byte: start]) && self.start.mayFit(bytes, at: start)
+    }
 
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
         _ background: ByteBackground
     ) -> Evidence? {
-        var walk = StructureWalk()
+        var walk = StructureWalk(explains: false)
         var visitor = StructureEvidence()
         let head = bytes.extracting(start..<start + shape.head)
         guard walk.go(self.head.structure, head, end: nil, &visitor) == .complete else { return nil }
@@ -338,7 +366,7 @@ package struct Structured: EndedRule {
     /// The case of its body that holds for a frame.
     private func extent(of frame: RawSpan, _ shape: FrameShape) -> BodyExtent? {
         guard shape.head <= frame.byteCount else { return nil }
-        var walk = StructureWalk()
+        var walk = StructureWalk(explains: false)
         var nothing = NoVisitor()
         let head = frame.extracting(0..<shape.head)
         guard walk.go(self.head.structure, head, end: nil, &nothing) == .complete else { return nil }

@@ -4,7 +4,7 @@ import Streams
 ///
 /// Names are compared in lower case, and shown as written. A line that starts with a space continues the value before it
 /// (RFC 5322 section 2.2.3). A name that occurs several times has a list of values.
-struct HeaderLines: Sendable {
+struct HeaderLines: Sendable, Equatable {
     /// What ends a line, longest first.
     var ends: [[UInt8]]
     /// Between name and value.
@@ -36,35 +36,80 @@ struct HeaderLines: Sendable {
         return nil
     }
 
-    /// The lines of a header that ends with an empty line; nil if one of them has no name.
-    func lines(_ bytes: RawSpan) -> [Line]? {
-        var lines: [Line] = []
+    /// Visits the lines of a header that ends with an empty line.
+    ///
+    /// - Parameter visit: takes where a line's name is, its value (nil without a separator), all of it, and whether it continues the
+    ///   value of the line before it.
+    /// - Returns: false if a line has no name.
+    private func visit(
+        _ bytes: RawSpan,
+        _ visit: (_ name: Range<Int>, _ value: Range<Int>?, _ place: Range<Int>, _ continues: Bool) -> Void
+    ) -> Bool {
         var start = 0
+        var hasValue = false
         while start < bytes.byteCount, let end = bytes.firstEnd(of: ends, from: start) {
             defer { start = end.upperBound }
             if end.lowerBound == start { break }
             let first = bytes[byte: start]
-            if first == 0x20 || first == 0x09, let before = lines.last?.value {
-                lines[lines.count - 1].value = before.lowerBound..<end.lowerBound
-                lines[lines.count - 1].place = lines[lines.count - 1].place.lowerBound..<end.upperBound
+            let place = start..<end.upperBound
+            if first == 0x20 || first == 0x09, hasValue {
+                visit(start..<start, start..<end.lowerBound, place, true)
                 continue
             }
-            let line = bytes.extracting(start..<end.lowerBound)
-            let colon = line.firstRange(of: [separator], from: 0)
-            guard colon != 0, case .text(let name) = WordLine.text(line.extracting(0..<(colon ?? line.byteCount))),
-                line.extracting(0..<(colon ?? line.byteCount)).isPrintable
-            else { return nil }
-            guard let colon else {
-                lines.append(Line(name: name, value: nil, place: start..<end.upperBound))
-                continue
+            let colon = bytes.extracting(0..<end.lowerBound).firstIndex(of: separator, from: start)
+            let name = start..<(colon ?? end.lowerBound)
+            guard !name.isEmpty, bytes.extracting(name).isPrintable else { return false }
+            var value = colon.map { $0 + 1..<end.lowerBound }
+            if hasSpace, let found = value, !found.isEmpty, bytes[byte: found.lowerBound] == 0x20 {
+                value = found.lowerBound + 1..<found.upperBound
             }
-            var value = start + colon + 1..<end.lowerBound
-            if hasSpace, !value.isEmpty, bytes[byte: value.lowerBound] == 0x20 {
-                value = value.lowerBound + 1..<value.upperBound
-            }
-            lines.append(Line(name: name, value: value, place: start..<end.upperBound))
+            visit(name, value, place, false)
+            hasValue = value != nil
         }
-        return lines
+        return true
+    }
+
+    /// Whether all lines of a header that ends with an empty line have a name.
+    func areValid(_ bytes: RawSpan) -> Bool { visit(bytes) { _, _, _, _ in } }
+
+    /// The lines of a header that ends with an empty line; nil if one of them has no name.
+    func lines(_ bytes: RawSpan) -> [Line]? {
+        var lines: [Line] = []
+        let areValid = visit(bytes) { name, value, place, continues in
+            if continues, let last = lines.last, let begun = last.value, let value {
+                lines[lines.count - 1].value = begun.lowerBound..<value.upperBound
+                lines[lines.count - 1].place = last.place.lowerBound..<place.upperBound
+            } else {
+                let text = bytes.extracting(name).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+                lines.append(Line(name: text, value: value, place: place))
+            }
+        }
+        return areValid ? lines : nil
+    }
+
+    /// Whether a line of this name, in lower case, may be among lines, as far as a quick check can tell.
+    func mayHave(_ key: String, in bytes: RawSpan) -> Bool {
+        let key = Array(key.utf8)
+        guard key.allSatisfy({ $0 < 0x80 }) else { return true }
+        var mayHave = false
+        let areValid = visit(bytes) { name, _, _, continues in
+            guard !mayHave, !continues else { return }
+            var start = name.lowerBound
+            while start < name.upperBound, bytes[byte: start] == 0x20 || bytes[byte: start] == 0x09 { start += 1 }
+            // The lower case of other letters may be in ASCII, such as that of U+212A.
+            for at in start..<name.upperBound where bytes[byte: at] >= 0x80 { mayHave = true }
+            guard name.upperBound - start >= key.count else { return }
+            for (index, byte) in key.enumerated() where bytes[byte: start + index].lowercased != byte { return }
+            mayHave = true
+        }
+        return mayHave || !areValid
+    }
+
+    /// Whether a line without its end may be the first of several.
+    func mayHave(_ line: RawSpan) -> Bool {
+        if line.byteCount == 0 { return true }
+        let colon = line.firstIndex(of: separator, from: 0)
+        return colon != 0 && line.extracting(0..<(colon ?? line.byteCount)).isPrintable
     }
 
     /// The values by name, in the order of their first lines; those of equal names as a list.

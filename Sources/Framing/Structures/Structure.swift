@@ -20,21 +20,71 @@ struct Structure: Sendable {
         var only: Int?
     }
 
-    /// One item of a sequence.
+    /// One item of a sequence. Copies share what it is, since a walk takes every item out of its sequence.
     struct Item: Sendable {
         /// Its name; empty if it is not shown: a literal.
-        var name: String
+        var name: String {
+            get { parts.name }
+            set { change { $0.name = newValue } }
+        }
         /// When it is there; nil: always.
-        var condition: Expression?
-        var content: Content
+        var condition: Expression? {
+            get { parts.condition }
+            set { change { $0.condition = newValue } }
+        }
+        var content: Content {
+            get { parts.content }
+            set { change { $0.content = newValue } }
+        }
         /// How many bytes it has; nil if its content says so.
-        var size: Size?
+        var size: Size? {
+            get { parts.size }
+            set { change { $0.size = newValue } }
+        }
         /// The values that it may have; empty: all.
-        var allowed: [AllowedValues] = []
+        var allowed: [AllowedValues] {
+            get { parts.allowed }
+            set { change { $0.allowed = newValue } }
+        }
         /// Whether an expression refers to its value.
-        var isReferenced = false
+        var isReferenced: Bool {
+            get { parts.isReferenced }
+            set { change { $0.isReferenced = newValue } }
+        }
         /// When its number is little-endian; nil: the field itself says so.
-        var littleEndian: Expression?
+        var littleEndian: Expression? {
+            get { parts.littleEndian }
+            set { change { $0.littleEndian = newValue } }
+        }
+
+        private struct Parts: Sendable {
+            var name: String
+            var condition: Expression?
+            var content: Content
+            var size: Size?
+            var allowed: [AllowedValues] = []
+            var isReferenced = false
+            var littleEndian: Expression?
+        }
+
+        private final class Shared: Sendable {
+            let parts: Parts
+
+            init(_ parts: Parts) { self.parts = parts }
+        }
+
+        private var shared: Shared
+        private var parts: Parts { shared.parts }
+
+        init(name: String, condition: Expression? = nil, content: Content) {
+            shared = Shared(Parts(name: name, condition: condition, content: content))
+        }
+
+        private mutating func change(_ change: (inout Parts) -> Void) {
+            var parts = parts
+            change(&parts)
+            shared = Shared(parts)
+        }
     }
 
     /// What an item consists of.

@@ -87,6 +87,7 @@ extension Structure.Item {
 /// Collects the evidence of a structure: its constants, and text that is readable.
 struct StructureEvidence: StructureVisitor {
     static var wantsValues: Bool { true }
+    static var wantsLines: Bool { false }
 
     private(set) var evidence = Evidence()
     private var constants: [Range<Int>] = []
@@ -121,7 +122,7 @@ struct StructureEvidence: StructureVisitor {
             } else {
                 texts.append(place)
             }
-        case .sized, .ended, .lines: if item.isText { texts.append(place) }
+        case .sized, .ended: if item.isText { texts.append(place) }
         default: break
         }
     }

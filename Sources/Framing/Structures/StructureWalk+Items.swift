@@ -31,17 +31,17 @@ extension StructureWalk {
             advance(to: at)
             return .done
         case .sized(let kind):
-            guard let area else { return .bad("\(item.name) has no size") }
+            guard let area else { return bad("\(item.name) has no size") }
             guard area <= bytes.byteCount else { return .incomplete(area - at) }
             if Visitor.wantsValues || item.isNeeded {
                 let value = kind.value(in: bytes.extracting(start..<area))
-                if let fault = fault(value, item) { return .bad(fault) }
+                if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
                 give(item, value, start..<area, &visitor)
             }
             advance(to: area)
             return .done
         case .body(let chain):
-            guard let area else { return .bad("\(item.name) has no size") }
+            guard let area else { return bad("\(item.name) has no size") }
             guard area <= bytes.byteCount else { return .incomplete(area - at) }
             if Visitor.wantsValues || item.isNeeded {
                 give(item, Self.value(bytes.extracting(start..<area), chain), start..<area, &visitor)
@@ -50,7 +50,10 @@ extension StructureWalk {
             return .done
         case .ended(let text): return take(text, item, bytes, area ?? end, &visitor)
         case .words(let line): return take(line, item, bytes, area ?? end, &visitor)
-        case .lines(let lines): return take(lines, item, bytes, area ?? end, &visitor)
+        case .lines(let lines):
+            // A head that was walked over before is not read again for what comes after it: nothing does.
+            let isLast = levels.count == 1 && levels[0].item == structure.sequences[0].items.count - 1
+            return take(lines, item, bytes, area ?? end, isRead: Visitor.wantsLines || !isLast, &visitor)
         case .group(let sequence):
             at = start
             return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
@@ -82,12 +85,12 @@ extension StructureWalk {
         switch size {
         case .rest:
             guard let end else {
-                return .step(.bad("\(item.name) takes what is left, and nothing says how much that is"))
+                return .step(bad("\(item.name) takes what is left, and nothing says how much that is"))
             }
             return .known(from: start, upTo: end)
         case .count(let expression):
             guard let number = scope.number(expression) else {
-                return .step(.bad("the size of \(item.name) is no whole number"))
+                return .step(bad("the size of \(item.name) is no whole number"))
             }
             count = number
         case .prefix(let field):
@@ -97,10 +100,10 @@ extension StructureWalk {
             }
             if count == -1 { return .null(behind: start) }
         }
-        guard count >= 0 else { return .step(.bad("the size of \(item.name) is \(count)")) }
+        guard count >= 0 else { return .step(bad("the size of \(item.name) is \(count)")) }
         let (upTo, overflow) = start.addingReportingOverflow(count)
         guard !overflow, upTo <= end ?? Structured.longest else {
-            return .step(.bad("the size of \(item.name) is \(count), which is more than there can be"))
+            return .step(bad("the size of \(item.name) is \(count), which is more than there can be"))
         }
         return .known(from: start, upTo: upTo)
     }
@@ -120,7 +123,7 @@ extension StructureWalk {
         case .integer(let number): return .success((Int(number), at + size))
         case .unsigned: return .success((.max, at + size))
         case let value:
-            return .failure(Stop(step: .bad("\(field.name) is \(value.shortDescription), expected a number")))
+            return .failure(Stop(step: bad("\(field.name) is \(value.shortDescription), expected a number")))
         }
     }
 
@@ -129,7 +132,7 @@ extension StructureWalk {
     ) -> Step {
         let available = min(literal.count, bytes.byteCount - at)
         for index in 0..<available where !Self.equal(bytes[byte: at + index], literal[index], ignoresCase) {
-            return .bad("\(FieldValue.text(String(decoding: literal, as: UTF8.self)).shortDescription) is not there")
+            return bad("\(FieldValue.text(String(decoding: literal, as: UTF8.self)).shortDescription) is not there")
         }
         guard available == literal.count else { return .incomplete(literal.count) }
         visitor.literal(at..<at + literal.count)
@@ -155,12 +158,11 @@ extension StructureWalk {
         if Visitor.wantsValues || item.isNeeded || field.constant != nil || !field.allowed.isEmpty
             || !field.bits.isEmpty
         {
-            var field = field
-            if let flag = item.littleEndian { field.order = flag.evaluate(scope) ? .little : .big }
-            let value = field.value(in: bytes, at: at, size: size)
-            if let fault = fault(value, item) ?? field.mismatch(value) { return .bad(fault) }
+            let value = value(of: field, item, in: bytes, size: size)
+            if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
+            if let mismatch = field.mismatch(value) { return bad(field.message(mismatch, value)) }
             if case .text = value, !field.isText {
-                return .bad("\(item.name) is \(value.shortDescription), which is no number")
+                return bad("\(item.name) is \(value.shortDescription), which is no number")
             }
             give(item, value, place, &visitor)
             if case .integer(let number) = value {
@@ -175,16 +177,28 @@ extension StructureWalk {
         return .done
     }
 
-    /// Why a value may not be; nil if it may.
-    func fault(_ value: FieldValue, _ item: Structure.Item) -> String? {
-        guard !item.allowed.isEmpty, !item.allowed.contains(where: { $0.contains(value) }) else { return nil }
-        return "\(item.name) is \(value.shortDescription), which is not allowed"
+    private func value(of field: HeaderField, _ item: Structure.Item, in bytes: RawSpan, size: Int) -> FieldValue {
+        guard let flag = item.littleEndian else { return field.value(in: bytes, at: at, size: size) }
+        var field = field
+        field.order = flag.evaluate(scope) ? .little : .big
+        return field.value(in: bytes, at: at, size: size)
+    }
+
+    /// Whether a value is one of those that there may be.
+    static func allows(_ value: FieldValue, _ allowed: [AllowedValues]) -> Bool {
+        allowed.isEmpty || allowed.contains { $0.contains(value) }
+    }
+
+    /// Why it is not.
+    static func fault(_ value: FieldValue, _ name: String) -> String {
+        "\(name) is \(value.shortDescription), which is not allowed"
     }
 
     /// Makes a value known by its name, and by the names of the groups that it is in.
     private mutating func refer(_ name: String, _ value: Value) {
-        scope.add([name], value)
-        if let path = levels.last?.path, !path.isEmpty { scope.add(path + [name], value) }
+        scope.add(name, value)
+        let groups = levels.isEmpty ? [] : levels[levels.count - 1].path
+        if !groups.isEmpty { scope.add(name, value, in: groups) }
     }
 
     mutating func give<Visitor: StructureVisitor>(
@@ -220,7 +234,7 @@ extension StructureWalk {
         case .again(let condition): kind = .again(condition)
         case .count(let expression):
             guard let number = scope.number(expression) else {
-                return .bad("the count of \(item.name) is no whole number")
+                return bad("the count of \(item.name) is no whole number")
             }
             (kind, count) = (.counted, number)
         case .prefix(let field):
@@ -230,14 +244,14 @@ extension StructureWalk {
             }
         }
         // A null list has the count -1.
-        guard count ?? 0 >= -1 else { return .bad("the count of \(item.name) is \(count ?? 0)") }
+        guard count ?? 0 >= -1 else { return bad("the count of \(item.name) is \(count ?? 0)") }
         if count == -1 {
             visitor.value(item.name, .null, item, at..<at)
             advance(to: area ?? at)
             return .done
         }
         if case .toEnd = kind, area == nil, levels.last?.end == nil {
-            return .bad("\(item.name) repeats to an end that nothing sets")
+            return bad("\(item.name) repeats to an end that nothing sets")
         }
         return enter(sequence, item, kind, count: count, end: area, isSized: area != nil, &visitor)
     }
@@ -248,7 +262,7 @@ extension StructureWalk {
         _ area: Int?, _ visitor: inout Visitor
     ) -> Step {
         for sequence in sequences {
-            var trial = StructureWalk(scope: scope)
+            var trial = StructureWalk(scope: scope, explains: false)
             trial.at = start
             guard let first = structure.sequences[sequence].items.first else {
                 at = start
@@ -268,13 +282,13 @@ extension StructureWalk {
             at = start
             return enter(sequence, item, .once, end: area, isSized: area != nil, &visitor)
         }
-        return .bad("none of the kinds of \(item.name.isEmpty ? "these bytes" : item.name) fits")
+        return bad("none of the kinds of \(item.name.isEmpty ? "these bytes" : item.name) fits")
     }
 }
 
 extension Structure.Item {
     /// Whether its bytes decide whether the sequence that begins with it fits.
-    fileprivate var decides: Bool {
+    var decides: Bool {
         switch content {
         case .literal, .words: true
         case .field(let field): field.constant != nil || field.hasConstantBits || !field.allowed.isEmpty
@@ -285,29 +299,39 @@ extension Structure.Item {
 }
 
 extension HeaderField {
-    /// Why a value is not the field's constant; nil if it has none, or this one.
-    func mismatch(_ value: FieldValue) -> String? {
+    /// Why a value may not be.
+    enum Mismatch {
+        case constant, value
+        case bits(Bits)
+    }
+
+    /// Why the field may not have a value; nil if it may.
+    func mismatch(_ value: FieldValue) -> Mismatch? {
         if let constant, let wanted = try? BinaryHead.encode(constant, as: self),
             let found = try? BinaryHead.encode(value, as: self), wanted != found
         {
-            return "\(name) is not \(constantText ?? constant.shortDescription)"
+            return .constant
         }
-        if let fault = fault(value) { return fault }
+        return restriction(value)
+    }
+
+    /// The same for a field that is no constant.
+    func restriction(_ value: FieldValue) -> Mismatch? {
+        if !StructureWalk.allows(value, allowed) { return .value }
         guard case .integer(let number) = value else { return nil }
         for bits in bits {
-            if let constant = bits.constant, bits.value(in: number) != constant {
-                return "\(bits.name) is not \(constant)"
-            }
+            if let constant = bits.constant, bits.value(in: number) != constant { return .bits(bits) }
         }
         return nil
     }
-}
 
-extension HeaderField {
-    /// Why the field may not have a value; nil if it may.
-    func fault(_ value: FieldValue) -> String? {
-        guard !allowed.isEmpty, !allowed.contains(where: { $0.contains(value) }) else { return nil }
-        return "\(name) is \(value.shortDescription), which is not allowed"
+    /// A mismatch in words.
+    func message(_ mismatch: Mismatch, _ value: FieldValue) -> String {
+        switch mismatch {
+        case .constant: "\(name) is not \(constantText ?? constant?.shortDescription ?? "")"
+        case .value: StructureWalk.fault(value, name)
+        case .bits(let bits): "\(bits.name) is not \(bits.constant ?? 0)"
+        }
     }
 }
 

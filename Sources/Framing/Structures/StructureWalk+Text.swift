@@ -10,24 +10,24 @@ extension StructureWalk {
         if text.mayBeQuoted, at < known.byteCount, known[byte: at] == UInt8(ascii: "\"") {
             guard let quote = Self.closingQuote(known, from: at + 1) else {
                 return known.byteCount - at > text.most
-                    ? .bad("\(item.name) has no closing quote") : .incomplete(known.byteCount - at + 1)
+                    ? bad("\(item.name) has no closing quote") : .incomplete(known.byteCount - at + 1)
             }
             from = quote + 1
         }
         guard let found = known.firstEnd(of: text.ends, from: from) else {
             if known.byteCount - at >= text.most + Self.longestEnd(text.ends) {
-                return .bad("\(item.name) has no end within \(text.most) bytes")
+                return bad("\(item.name) has no end within \(text.most) bytes")
             }
             searched = max(at, known.byteCount - Self.longestEnd(text.ends) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= text.most else {
-            return .bad("\(item.name) has no end within \(text.most) bytes")
+            return bad("\(item.name) has no end within \(text.most) bytes")
         }
         if Visitor.wantsValues || item.isNeeded {
             let kind = text.isText ? SizedValue.text(padding: nil) : .bytes
             let value = kind.value(in: bytes.extracting(at..<found.lowerBound))
-            if let fault = fault(value, item) { return .bad(fault) }
+            if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
             give(item, value, at..<found.lowerBound, &visitor)
         }
         visitor.literal(found)
@@ -52,22 +52,21 @@ extension StructureWalk {
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + line.most + Self.longestEnd(line.ends)))
         let begun = known.extracting(at..<known.byteCount)
-        guard line.mayBegin(begun) else { return .bad(explains ? line.complaint(about: begun) : "") }
+        guard line.mayBegin(begun) else { return bad(line.complaint(about: begun)) }
         guard let found = known.firstEnd(of: line.ends, from: max(at, searched)) else {
             if known.byteCount - at >= line.most + Self.longestEnd(line.ends) {
-                return .bad("a line has no end within \(line.most) bytes")
+                return bad("a line has no end within \(line.most) bytes")
             }
             searched = max(at, known.byteCount - Self.longestEnd(line.ends) + 1)
             return .incomplete(known.byteCount - at + 1)
         }
         guard found.lowerBound - at <= line.most, let words = line.places(in: bytes.extracting(at..<found.lowerBound))
         else {
-            guard explains else { return .bad("") }
-            let text = WordLine.shortDescription(bytes.extracting(at..<found.lowerBound))
-            return .bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
+            let text = explains ? WordLine.shortDescription(bytes.extracting(at..<found.lowerBound)) : ""
+            return bad("the line \(text) is not \(line.words.map(\.name).joined(separator: " "))")
         }
         for word in words {
-            scope.add([word.name], Value(word.value))
+            scope.add(word.name, Value(word.value))
             visitor.value(word.name, word.value, item, at..<found.lowerBound)
         }
         visitor.literal(found)
@@ -76,29 +75,48 @@ extension StructureWalk {
     }
 
     mutating func take<Visitor: StructureVisitor>(
-        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, _ visitor: inout Visitor
+        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, _ end: Int?, isRead: Bool,
+        _ visitor: inout Visitor
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + lines.most + 1))
-        guard let behind = lines.end(in: known, from: at, searched: &searched) else {
-            if known.byteCount - at > lines.most {
-                return .bad("\(item.name) has no empty line within \(lines.most) bytes")
+        let behind: Int
+        var content: KnownLines.Content?
+        if let (found, base) = knownLines, let (end, same) = found.find(lines, item.name, at: base + at),
+            end - base <= known.byteCount
+        {
+            (behind, content) = (end - base, same)
+        } else {
+            guard let end = lines.end(in: known, from: at, searched: &searched) else {
+                if known.byteCount - at > lines.most {
+                    return bad("\(item.name) has no empty line within \(lines.most) bytes")
+                }
+                return .incomplete(known.byteCount - at + 1)
             }
-            return .incomplete(known.byteCount - at + 1)
+            behind = end
+            if isRead { content = examine(lines, item, bytes, upTo: behind) }
         }
-        let head = bytes.extracting(at..<behind)
-        guard behind - at <= lines.most, let fields = lines.read(head) else {
-            return .bad("a line of \(item.name) is no text, or has no name")
+        guard behind - at <= lines.most, content?.areValid ?? true else {
+            return bad("a line of \(item.name) is no text, or has no name")
         }
-        if item.isReferenced {
-            for line in HeaderLines.plain(fields) { scope.add([item.name, line.name], Value(line.value)) }
-        }
-        if Visitor.wantsValues {
+        if let values = content?.values { scope.add(item.name, values) }
+        if Visitor.wantsValues, isRead {
             var text: [UInt8] = []
-            JSONOutput.object(fields, into: &text)
+            JSONOutput.object(lines.read(bytes.extracting(at..<behind)) ?? [], into: &text)
             visitor.value(item.name, .json(String(decoding: text, as: UTF8.self)), item, at..<behind)
         }
         visitor.literal(behind - (lines.ends.last?.count ?? 1)..<behind)
         advance(to: behind)
         return .done
+    }
+
+    /// Examines lines, and remembers them if a search may come upon them again.
+    private mutating func examine(
+        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, upTo behind: Int
+    ) -> KnownLines.Content {
+        let content = KnownLines.Content(lines, bytes.extracting(at..<behind), isReferenced: item.isReferenced)
+        if let base = knownLines?.base {
+            knownLines?.lines.note(lines, item.name, at: base + at..<base + behind, content)
+        }
+        return content
     }
 }

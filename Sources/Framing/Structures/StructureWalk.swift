@@ -6,6 +6,9 @@ protocol StructureVisitor {
     /// Whether values that no expression needs are of interest.
     static var wantsValues: Bool { get }
 
+    /// Whether header lines are read if nothing follows them: those of a head that was walked over before need not be.
+    static var wantsLines: Bool { get }
+
     /// An object or a list begins; `name` is empty for an element of a list.
     mutating func begin(_ name: String, isList: Bool, isFlat: Bool)
     /// It ends.
@@ -23,6 +26,8 @@ protocol StructureVisitor {
 }
 
 extension StructureVisitor {
+    /// They are.
+    static var wantsLines: Bool { true }
     /// They are not.
     static var wantsPieces: Bool { false }
     /// Nothing.
@@ -91,11 +96,16 @@ struct StructureWalk: Sendable {
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
 
-    /// Whether faults are described; otherwise lines are not quoted.
+    /// Whether faults are described. A search, which tries most places in vain, has no use for that.
     var explains = true
 
+    /// The header lines read last, and the stream offset of the structure's first byte; nil if they are not remembered.
+    var knownLines: (lines: KnownLines, base: Int)?
+
     /// A walk that has not begun.
-    init(scope: StructureScope = StructureScope()) { self.scope = scope }
+    init(scope: StructureScope = StructureScope(), explains: Bool = true) {
+        (self.scope, self.explains) = (scope, explains)
+    }
 
     /// Walks as far as the bytes go.
     ///
@@ -109,15 +119,17 @@ struct StructureWalk: Sendable {
         if !isBegun {
             isBegun = true
             levels.append(
-                Level(sequence: 0, end: end, begun: 0, scope: scope.values.count, opened: 0, isSized: isBody))
+                Level(sequence: 0, end: end, begun: 0, scope: scope.count, opened: 0, isSized: isBody))
         }
-        while let level = levels.last {
-            let items = structure.sequences[level.sequence].items
+        while !levels.isEmpty {
+            // A level is not copied for every item.
+            let last = levels.count - 1
+            let (sequence, item, end) = (levels[last].sequence, levels[last].item, levels[last].end)
             let step: Step
-            if level.item < items.count {
+            if item < structure.sequences[sequence].items.count {
                 let begun = at
                 let path = Visitor.wantsPieces ? levels.flatMap { [$0.sequence, $0.item, $0.iteration] } : []
-                step = take(items[level.item], structure, bytes, level.end, &visitor)
+                step = take(structure.sequences[sequence].items[item], structure, bytes, end, &visitor)
                 if Visitor.wantsPieces, case .done = step { visitor.piece(path, begun..<at) }
             } else {
                 step = endIteration(structure, bytes, &visitor)
@@ -125,10 +137,11 @@ struct StructureWalk: Sendable {
             switch step {
             case .done: continue
             case .incomplete(let count):
-                guard let end = level.end, end <= bytes.byteCount || at + count > end else {
+                guard let end, end <= bytes.byteCount || at + count > end else {
                     return .incomplete(atLeast: at + max(1, count))
                 }
-                if let outcome = fail("\(name(level, structure)) ends after the bytes around it", bytes, &visitor) {
+                let message = explains ? "\(name(sequence, item, structure)) ends after the bytes around it" : ""
+                if let outcome = fail(message, bytes, &visitor) {
                     return outcome
                 }
             case .bad(let message): if let outcome = fail(message, bytes, &visitor) { return outcome }
@@ -160,10 +173,10 @@ struct StructureWalk: Sendable {
         return nil
     }
 
-    private func name(_ level: Level, _ structure: Structure) -> String {
-        let items = structure.sequences[level.sequence].items
-        guard level.item < items.count else { return "a list" }
-        return items[level.item].name.isEmpty ? "a constant" : items[level.item].name
+    private func name(_ sequence: Int, _ item: Int, _ structure: Structure) -> String {
+        let items = structure.sequences[sequence].items
+        guard item < items.count else { return "a list" }
+        return items[item].name.isEmpty ? "a constant" : items[item].name
     }
 
     /// The result of a step; `incomplete` counts from the next byte.
@@ -172,6 +185,9 @@ struct StructureWalk: Sendable {
         case incomplete(Int)
         case bad(String)
     }
+
+    /// Bytes do not fit.
+    func bad(_ message: @autoclosure () -> String) -> Step { .bad(explains ? message() : "") }
 
     // MARK: Sequences
 
@@ -186,6 +202,11 @@ struct StructureWalk: Sendable {
     private mutating func endIteration<Visitor: StructureVisitor>(
         _ structure: Structure, _ bytes: RawSpan, _ visitor: inout Visitor
     ) -> Step {
+        if levels.count == 1, case .once = levels[0].iterations, !levels[0].isSized, levels[0].opened == 0 {
+            // The end of the structure: the most common level takes nothing with it.
+            levels.removeLast()
+            return .done
+        }
         let level = levels[levels.count - 1]
         switch level.iterations {
         case .once: break
@@ -228,7 +249,7 @@ struct StructureWalk: Sendable {
         if !isFirst {
             visitor.end()
             // Without bytes it could repeat as often as it likes.
-            if at == level.begun { return .bad("a list repeats without bytes") }
+            if at == level.begun { return bad("a list repeats without bytes") }
         }
         scope.shorten(to: level.scope)
         levels[index].left = level.left.map { $0 - 1 }
@@ -247,10 +268,10 @@ struct StructureWalk: Sendable {
         isSized: Bool,
         _ visitor: inout Visitor
     ) -> Step {
-        guard levels.count < Structure.deepest else { return .bad("\(item.name) nests too deeply") }
+        guard levels.count < Structure.deepest else { return bad("\(item.name) nests too deeply") }
         var level = Level(
             sequence: sequence, left: count, iterations: iterations, end: end ?? levels.last?.end, begun: at,
-            scope: scope.values.count, isSized: isSized)
+            scope: scope.count, isSized: isSized)
         level.path = (levels.last?.path ?? []) + (item.name.isEmpty ? [] : [item.name])
         switch iterations {
         case .once:

@@ -123,7 +123,7 @@ struct StructureWriter {
         switch item.size {
         case .prefix(let field):
             if value == .null {
-                scope.add([item.name], .absent)
+                scope.add(item.name, .absent)
                 return kept(try BinaryHead.encode(.integer(-1), as: field), as: field)
             }
             let bytes = try content(item, members)
@@ -154,27 +154,27 @@ struct StructureWriter {
         case .literal(let bytes, _): return old?[path] ?? bytes
         case .field(let field): return try number(field, item, members)
         case .computed(let expression):
-            scope.add([item.name], expression.value(scope))
+            scope.add(item.name, expression.value(scope))
             return []
         case .sized(let kind):
             let bytes = try bytes(value, kind, item)
-            scope.add([item.name], Value(kind.value(in: bytes.span.bytes)))
+            scope.add(item.name, Value(kind.value(in: bytes.span.bytes)))
             return bytes
         case .ended(let end):
             let bytes = try bytes(value, end.isText ? .text(padding: nil) : .bytes, item)
-            scope.add([item.name], Value(WordLine.text(bytes.span.bytes)))
+            scope.add(item.name, Value(WordLine.text(bytes.span.bytes)))
             return bytes + self.end(end.ends)
         case .words(let line):
             let end = end(line.ends)
             let bytes = try line.write(like: old?[path]?.dropLast(end.count)) { members[$0].flatMap { $0.field } }
-            for word in line.words { if let value = members[word.name]?.field { scope.add([word.name], Value(value)) } }
+            for word in line.words { if let value = members[word.name]?.field { scope.add(word.name, Value(value)) } }
             return bytes + end
         case .lines(let lines):
             guard case .object(let given)? = value ?? .object([]) else {
                 throw EncodingError("\(item.name) should be an object of header lines")
             }
             for line in given {
-                if let field = line.value.field { scope.add([item.name, line.name.lowercased()], Value(field)) }
+                if let field = line.value.field { scope.add(line.name.lowercased(), Value(field), in: [item.name]) }
             }
             let fields = given.map { Field($0.name, $0.value.field ?? .json($0.value.compactText)) }
             let end = end(lines.ends)
@@ -215,7 +215,7 @@ struct StructureWriter {
             bytes = kept(try BinaryHead.encode(.integer(Int64(count)), as: field), as: field, behind: size)
             if value == .null { return bytes }
         }
-        let known = scope.values.count
+        let known = scope.count
         if case .array(let elements)? = value {
             for (index, element) in elements.enumerated() {
                 var members = StructureMembers(element)
@@ -258,9 +258,9 @@ struct StructureWriter {
         let given = members.fields(named: [field.name] + field.bits.map(\.name))
         let bytes = kept(try BinaryHead([own]).encode(given, body: 0), as: own)
         let value = own.value(in: bytes.span.bytes, at: 0, size: bytes.count)
-        scope.add([field.name], Value(value))
+        scope.add(field.name, Value(value))
         if case .integer(let number) = value {
-            for bits in field.bits { scope.add([bits.name], .integer(bits.value(in: number))) }
+            for bits in field.bits { scope.add(bits.name, .integer(bits.value(in: number))) }
         }
         return bytes
     }

@@ -90,12 +90,11 @@ struct WordLine: Sendable {
     /// The words of a line without its end, with their places; nil if it does not fit.
     func places(in line: RawSpan) -> [Place]? {
         guard mayBegin(line) else { return nil }
-        let pieces = Self.split(line)
-        let required = words.count { $0.presence == .required }
-        var spare = pieces.count - required
-        guard spare >= 0 else { return nil }
+        var spare = words.contains { $0.presence == .optional } ? spareWords(in: line) : 0
         var places: [Place] = []
-        var next = 0
+        // The end of the last word, and whether all words were taken.
+        var end: Int?
+        var isWhole = false
         for word in words {
             switch word.presence {
             case .optional:
@@ -103,28 +102,36 @@ struct WordLine: Sendable {
                 spare -= 1
                 fallthrough
             case .required:
-                guard next < pieces.count, let value = value(word, line, pieces[next]) else { return nil }
-                places.append(Place(name: word.name, value: value, range: pieces[next]))
-                next += 1
+                guard !isWhole, let range = line.word(from: end ?? 0), let value = value(word, line, range) else {
+                    return nil
+                }
+                places.append(Place(name: word.name, value: value, range: range))
+                end = range.upperBound
             case .rest:
-                let start = next == 0 ? 0 : pieces[next - 1].upperBound + 1
-                if next == 0 || start <= line.byteCount {
-                    let range = min(start, line.byteCount)..<line.byteCount
+                let start = isWhole ? line.lastWordEnd.map { $0 + 1 } ?? 0 : end.map { $0 + 1 } ?? 0
+                if start <= line.byteCount {
+                    let range = start..<line.byteCount
                     places.append(Place(name: word.name, value: Self.text(line.extracting(range)), range: range))
                 }
-                next = pieces.count
+                isWhole = true
             case .list:
+                let pieces = isWhole ? [] : line.words(from: end ?? 0)
                 var list: [UInt8] = []
-                JSONValue.array(pieces[next...].map { JSONValue(Self.text(line.extracting($0))) }).write(into: &list)
+                JSONValue.array(pieces.map { JSONValue(Self.text(line.extracting($0))) }).write(into: &list)
                 // No words are where the line ends.
-                let end = pieces.last?.upperBound ?? line.byteCount
-                let range = (next < pieces.count ? pieces[next].lowerBound : end)..<end
+                let last = line.lastWordEnd ?? line.byteCount
+                let range = (pieces.first?.lowerBound ?? last)..<last
                 let value = FieldValue.json(String(decoding: list, as: UTF8.self))
                 places.append(Place(name: word.name, value: value, range: range))
-                next = pieces.count
+                isWhole = true
             }
         }
-        return next == pieces.count ? places : nil
+        return isWhole || line.word(from: end ?? 0) == nil ? places : nil
+    }
+
+    /// How many words a line has in addition to those that are required.
+    private func spareWords(in line: RawSpan) -> Int {
+        line.words(from: 0).count - words.count { $0.presence == .required }
     }
 
     /// The line of these values, without its end.
@@ -213,20 +220,47 @@ struct WordLine: Sendable {
         guard case .text(let text) = text(line.extracting(0..<end)) else { return "\(line.byteCount) bytes" }
         return FieldValue.text(text).shortDescription
     }
+}
 
-    private static func split(_ line: RawSpan) -> [Range<Int>] {
-        var pieces: [Range<Int>] = []
-        var start: Int?
-        for at in 0..<line.byteCount {
-            let isSpace = line[byte: at] == 0x20 || line[byte: at] == 0x09
-            if isSpace, let begun = start {
-                pieces.append(begun..<at)
-                start = nil
-            } else if !isSpace, start == nil {
-                start = at
-            }
+extension RawSpan {
+    private func isSpace(_ at: Int) -> Bool { self[byte: at] == 0x20 || self[byte: at] == 0x09 }
+
+    /// The first word at or after an index; nil if there is none.
+    func word(from index: Int) -> Range<Int>? {
+        var start = index
+        while start < byteCount, isSpace(start) { start += 1 }
+        guard start < byteCount else { return nil }
+        var end = start + 1
+        while end < byteCount, !isSpace(end) { end += 1 }
+        return start..<end
+    }
+
+    /// The words from an index on.
+    fileprivate func words(from index: Int) -> [Range<Int>] {
+        var words: [Range<Int>] = []
+        var at = index
+        while let word = word(from: at) {
+            words.append(word)
+            at = word.upperBound
         }
-        if let start { pieces.append(start..<line.byteCount) }
-        return pieces
+        return words
+    }
+
+    /// Where the last word ends; nil if there is none.
+    var lastWordEnd: Int? {
+        var end = byteCount
+        while end > 0, isSpace(end - 1) { end -= 1 }
+        return end > 0 ? end : nil
+    }
+
+    /// The last word; nil if there is none, or one of more than `longest` bytes.
+    func lastWord(upTo longest: Int) -> Range<Int>? {
+        guard let end = lastWordEnd else { return nil }
+        var start = end - 1
+        while start > 0, !isSpace(start - 1) {
+            start -= 1
+            if end - start > longest { return nil }
+        }
+        return start..<end
     }
 }

@@ -13,6 +13,8 @@ package struct BinaryHead: Head {
     let texts: FieldTexts
     /// What a search evaluates of each field.
     let weights: [FieldWeight]
+    /// The numbers that have names, by field.
+    let namedNumbers: [UInt64]
 
     /// The fields that have constant bits, some allowed values, or digits.
     private let restricted: [Int]
@@ -41,7 +43,9 @@ package struct BinaryHead: Head {
         fixedOffsets = offsets
         fixedLength = offset
         texts = FieldTexts(fields, offsets: offsets)
-        weights = fields.map { FieldWeight($0) }
+        var numbers: [UInt64] = []
+        weights = fields.map { FieldWeight($0, &numbers) }
+        namedNumbers = numbers
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(
@@ -87,12 +91,15 @@ package struct BinaryHead: Head {
             }
         }
         var at = start
-        for (index, field) in fields.enumerated() {
-            let size: Int?
-            do throws(HeaderField.Fault) {
-                size = try field.size(in: bytes, at: at)
-            } catch {
-                return .bad(error.message)
+        // A field has many references, and is not copied where its size is known.
+        for index in weights.indices {
+            var size = weights[index].scannedSize
+            if size == nil {
+                do throws(HeaderField.Fault) {
+                    size = try fields[index].size(in: bytes, at: at)
+                } catch {
+                    return .bad(error.message)
+                }
             }
             guard let size else { return .incomplete(atLeast: bytes.byteCount - start + 1) }
             // The first differing byte of a constant is enough, whether or not the others are available.
@@ -105,9 +112,7 @@ package struct BinaryHead: Head {
             guard at + size <= bytes.byteCount else {
                 return .incomplete(atLeast: fixedLength ?? (at + size - start))
             }
-            if field.hasConstantBits || !field.allowed.isEmpty,
-                let mismatch = mismatch(of: field, in: bytes, at: at, size: size)
-            {
+            if weights[index].isRestricted, let mismatch = mismatch(of: fields[index], in: bytes, at: at, size: size) {
                 return .bad(mismatch)
             }
             at += size
@@ -151,14 +156,7 @@ package struct BinaryHead: Head {
     /// The fault of a value that is not allowed, or of bits that differ from their constants; nil if all match.
     private func mismatch(of field: HeaderField, in bytes: RawSpan, at start: Int, size: Int) -> String? {
         let value = field.value(in: bytes, at: start, size: size)
-        if let fault = field.fault(value) { return fault }
-        guard case .integer(let number) = value else { return nil }
-        for bits in field.bits {
-            if let constant = bits.constant, bits.value(in: number) != constant {
-                return "\(bits.name) is not \(constant)"
-            }
-        }
-        return nil
+        return field.restriction(value).map { field.message($0, value) }
     }
 
     /// The range of a field in a whole header at the start of the bytes; nil if it cannot be read.

@@ -32,16 +32,26 @@ extension FrameScan {
     }
 }
 
-/// A part of a composite rule, whose layouts are numbered from `first` on.
-struct RulePart: Sendable {
+/// A part of a composite rule, whose layouts are numbered from `first` on. A class: to copy a rule takes longer than many scans.
+final class RulePart: Sendable {
     let rule: any FramingRule
     let first: Int
     let layouts: Int
+    /// The quick check that spares a search most scans; nil if the rule is quick itself.
+    private let start: StructureStart?
+
+    init(rule: any FramingRule, first: Int, layouts: Int) {
+        (self.rule, self.first, self.layouts) = (rule, first, layouts)
+        start = (rule as? Structured)?.start
+    }
 
     func owns(_ layout: Int) -> Bool { (first..<first + layouts).contains(layout) }
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
-        rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory).shifted(by: first)
+        if memory.searches, let quick = self.start, !quick.mayFit(bytes, at: start) {
+            return .bad(BadBytes(.badHead, ""))
+        }
+        return rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory).shifted(by: first)
     }
 
     /// The shape as the part itself numbers it.

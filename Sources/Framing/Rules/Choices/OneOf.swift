@@ -14,18 +14,29 @@ struct OneOf: CompositeRule {
     private static let mostSaid = 8
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
+        // Most frames are of some kind: why they are not of those before it is only found out if they are of none.
+        let (before, explains) = (memory, memory.explains)
+        defer { memory.explains = explains }
+        memory.explains = false
         var reasons: [BadBytes] = []
         for part in parts {
             let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             guard case .bad(let bad) = scan else { return scan }
             reasons.append(bad)
         }
+        if explains {
+            var again = before
+            for (index, part) in parts.enumerated() {
+                let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &again)
+                if case .bad(let bad) = scan { reasons[index] = bad }
+            }
+        }
         // A fault that only its own kind could have is more telling than a constant that does not match.
         let telling = reasons.first { $0.reason != .badHead && $0.reason != .noSync } ?? reasons.first
         guard parts.count > 1, var bad = telling else {
             return .bad(telling ?? BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)"))
         }
-        if memory.explains { bad.detail = misses(reasons, at: origin + start) }
+        if explains { bad.detail = misses(reasons, at: origin + start) }
         return .bad(bad)
     }
 

@@ -24,13 +24,15 @@ struct StateRule: CompositeRule {
             guard case .bad = scan, let (conversation, direction) = conversation, conversation.isAlone(direction) else {
                 return scan
             }
-            let other = byEvidence(bytes, from: start, origin: origin, ended: ended, explains: false)
+            let other = byEvidence(
+                bytes, from: start, origin: origin, ended: ended, explains: false, searches: memory.searches)
             switch other {
             case .shape, .incomplete: return other
             case .bad, .padding: return scan
             }
         }
-        return byEvidence(bytes, from: start, origin: origin, ended: ended, explains: memory.explains)
+        return byEvidence(
+            bytes, from: start, origin: origin, ended: ended, explains: memory.explains, searches: memory.searches)
     }
 
     /// The states whose frames the bytes may hold: not those whose streams are encoded.
@@ -44,7 +46,7 @@ struct StateRule: CompositeRule {
 
     /// The frame of the state that has the most evidence. Opaque bytes have none.
     private func byEvidence(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, explains: Bool
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, explains: Bool, searches: Bool
     ) -> FrameScan {
         let end = min(bytes.byteCount, start + Self.window)
         let known = bytes.extracting(0..<end)
@@ -57,6 +59,7 @@ struct StateRule: CompositeRule {
             own.opening = nil
             // Only the first reason is kept.
             own.explains = explains && other == nil
+            own.searches = searches
             let scan = part.scan(known, from: start, origin: origin, ended: isAll, memory: &own)
             switch scan {
             case .shape(let shape):
@@ -78,7 +81,7 @@ struct StateRule: CompositeRule {
             for part in readable where !part.rule.dependsOnCutting {
                 var own = ScanMemory()
                 own.opening = nil
-                own.explains = false
+                (own.explains, own.searches) = (false, searches)
                 let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
                 if case .bad = scan { continue }
                 return scan
@@ -90,6 +93,15 @@ struct StateRule: CompositeRule {
     private func state(at offset: Int, _ memory: ScanMemory) -> Int? {
         if let (conversation, direction) = conversation { return conversation.state(of: direction, at: offset) }
         return memory.opening == offset ? 0 : nil
+    }
+
+    /// Where the state is not known, only frames with evidence are found.
+    package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
+        let knowsState = conversation.map { $0.knowsState(of: $1) } ?? false
+        for (state, part) in parts.enumerated() where knowsState || state == 0 || !part.rule.dependsOnCutting {
+            if part.rule.mayStart(bytes, at: start) { return true }
+        }
+        return false
     }
 
     /// The state in which frames of a kind are.
