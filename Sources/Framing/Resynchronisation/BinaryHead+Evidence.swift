@@ -12,7 +12,7 @@ extension BinaryHead {
         var evidence = Evidence()
         var at = start
         for (index, weight) in weights.enumerated() {
-            guard let size = weight.size ?? (try? fields[index].size(in: bytes, at: at)) ?? nil,
+            guard let size = weight.size ?? (try? size(of: index, in: bytes, at: at)) ?? nil,
                 at + size <= bytes.byteCount
             else { break }
             let place = at..<at + size
@@ -48,22 +48,21 @@ extension BinaryHead {
             let number = bytes.unsigned(at: place.lowerBound, width: place.count, order)
             return bits + Evidence.length(number, width: 8 * place.count)
         }
-        let field = fields[index]
         var number: UInt64
-        switch field.value(in: bytes, at: place.lowerBound, size: place.count) {
+        switch value(of: index, in: bytes, at: place) {
         case .integer(let value) where value >= 0: number = UInt64(value)
         case .unsigned(let value): number = value
         default: return 0
         }
         var bits = 0.0
         for at in place { bits += background.numberBits(bytes[byte: at]) }
-        if case .varint = field.kind {
+        if weight.isVarint {
             // Half of all lengths take one byte, a quarter two, and so on.
             return bits - Double(place.count) + Evidence.length(number, width: 7)
         }
         // Constant bits were already counted, and are not part of the length.
         var width = 8 * place.count
-        for part in field.bits where part.constant != nil && part.count < 64 {
+        for part in fields[index].bits where part.constant != nil && part.count < 64 {
             number &= ~((UInt64(1) << UInt64(part.count) - 1) << UInt64(part.lowest))
             width -= part.count
             bits -= Double(part.count)
@@ -97,9 +96,18 @@ extension BinaryHead {
     private func namesEvidence(
         _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, _ bits: Double
     ) -> Double? {
-        if let order = weight.plainOrder {
+        if let order = weight.order {
             let number = bytes.unsigned(at: place.lowerBound, width: place.count, order)
-            return Evidence.named(isNamed(number, weight), of: weight.names, bits: bits)
+            var named: Double?
+            if weight.names > 0 { named = Evidence.named(isNamed(number, weight.named), of: weight.names, bits: bits) }
+            guard number <= UInt64(Int64.max) else { return named }
+            for part in weight.bits {
+                let part = namedBits[part]
+                let evidence = Evidence.named(
+                    isNamed(part.value(in: number), part.named), of: part.names, bits: min(Double(part.count), bits))
+                named = (named ?? 0) + evidence
+            }
+            return named
         }
         let field = fields[index]
         let value = field.value(in: bytes, at: place.lowerBound, size: place.count)
@@ -117,14 +125,14 @@ extension BinaryHead {
         return named
     }
 
-    /// Whether a value of a field that is an unsigned number has a name.
-    private func isNamed(_ number: UInt64, _ weight: FieldWeight) -> Bool {
-        var (low, high) = (weight.named.lowerBound, weight.named.upperBound)
+    /// Whether a number is one of those that have names.
+    private func isNamed(_ number: UInt64, _ range: Range<Int>) -> Bool {
+        var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {
             let middle = (low + high) / 2
             if namedNumbers[middle] < number { low = middle + 1 } else { high = middle }
         }
-        return low < weight.named.upperBound && namedNumbers[low] == number
+        return low < range.upperBound && namedNumbers[low] == number
     }
 
     /// The bytes that the header may start with, as far as its first field determines.
@@ -173,21 +181,31 @@ struct FieldWeight: Sendable {
     let hasNames: Bool
     /// How many values have names.
     let names: Int
-    /// Where those of an unsigned number are in `BinaryHead.namedNumbers`.
+    /// Where those of an unsigned number are in `BinaryHead.namedNumbers`, and its bits that have names in `BinaryHead.namedBits`.
     let named: Range<Int>
-    /// The byte order of an unsigned number without bits; nil for other fields.
+    let bits: Range<Int>
+    /// The byte order of an unsigned number, and of one without bits; nil for other fields.
+    let order: ByteOrder?
     let plainOrder: ByteOrder?
+    let isVarint: Bool
 
-    /// - Parameter numbers: receives the numbers that have names, in ascending order.
-    init(_ field: HeaderField, _ numbers: inout [UInt64]) {
+    /// - Parameters:
+    ///   - numbers: receives the numbers that have names.
+    ///   - named: receives the bits that have some.
+    init(_ field: HeaderField, _ numbers: inout [UInt64], _ named: inout [BitsWeight]) {
         size = field.fixedSize
         if case .numeral = field.kind { scannedSize = nil } else { scannedSize = size }
         isRestricted = field.hasConstantBits || !field.allowed.isEmpty
-        if case .unsigned = field.kind, field.bits.isEmpty { plainOrder = field.order } else { plainOrder = nil }
+        if case .unsigned = field.kind { order = field.order } else { order = nil }
+        plainOrder = field.bits.isEmpty ? order : nil
+        if case .varint = field.kind { isVarint = true } else { isVarint = false }
         names = field.names.count
-        let first = numbers.count
-        if plainOrder != nil { numbers += field.names.keys.compactMap(\.unsignedNumber).sorted() }
-        named = first..<numbers.count
+        self.named = numbers.addNamed(order == nil ? [:] : field.names)
+        let first = named.count
+        for part in field.bits where order != nil && !part.names.isEmpty && part.constant == nil {
+            named.append(BitsWeight(part, numbers.addNamed(part.names)))
+        }
+        bits = first..<named.count
         hasConstantBits = field.hasConstantBits
         hasNames = !field.names.isEmpty || field.bits.contains { !$0.names.isEmpty && $0.constant == nil }
         if field.constant != nil {
@@ -200,5 +218,32 @@ struct FieldWeight: Sendable {
         } else {
             kind = field.isText ? .text : .number
         }
+    }
+}
+
+/// What a search evaluates of bits whose values have names.
+struct BitsWeight: Sendable {
+    private let lowest: Int
+    let count: Int
+    /// How many values have names, and where they are in `BinaryHead.namedNumbers`.
+    let names: Int
+    let named: Range<Int>
+
+    init(_ bits: HeaderField.Bits, _ named: Range<Int>) {
+        (lowest, count, names, self.named) = (bits.lowest, bits.count, bits.names.count, named)
+    }
+
+    /// The bits' value within that of their field, which is an `Int64`.
+    func value(in number: UInt64) -> UInt64 {
+        number >> UInt64(lowest) & (count >= 63 ? UInt64(Int64.max) : UInt64(1) << UInt64(count) - 1)
+    }
+}
+
+extension [UInt64] {
+    /// Adds the numbers that have names, in ascending order; returns where they are.
+    fileprivate mutating func addNamed(_ names: [FieldValue: String]) -> Range<Int> {
+        let first = count
+        append(contentsOf: names.keys.compactMap(\.unsignedNumber).sorted())
+        return first..<count
     }
 }

@@ -144,7 +144,7 @@ package struct LengthField: EndedRule {
         guard let place = head.place(of: field, in: bytes, from: start) else {
             return .incomplete(atLeast: headLength)
         }
-        let value = head.fields[field].value(in: bytes, at: place.lowerBound, size: place.count)
+        let value = head.value(of: field, in: bytes, at: place)
         guard case .integer(let number) = value else {
             return .bad(
                 BadBytes(

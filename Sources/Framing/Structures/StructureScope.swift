@@ -3,26 +3,17 @@ import Streams
 
 /// The values that expressions of a structure may refer to, innermost last.
 struct StructureScope: FieldSource, Sendable {
-    /// A value, by its name and those of the groups that it is in; or all those of header lines.
+    /// A value, by its name and those of the groups that it is in.
     private struct Entry: Sendable {
         var groups: [String] = []
         var name: String
-        var value = Value.absent
-        var lines: ReferencedLines?
-
-        func value(at path: [String], from first: Int) -> Value? {
-            let last = path.count - 1
-            if let lines {
-                guard last == first + 1, path[first] == name else { return nil }
-                return lines.value(of: path[last]).map { Value($0) }
-            }
-            guard groups.count == last - first, path[last] == name else { return nil }
-            for index in groups.indices where groups[index] != path[first + index] { return nil }
-            return value
-        }
+        var value: Value
     }
 
     private var values: [Entry] = []
+    /// Header lines, each with a place of its own among the values.
+    private var lines: [(place: Int, name: String, lines: ReferencedLines)] = []
+
     /// How many there are: what is added later is forgotten with `shorten`.
     var count: Int { values.count }
 
@@ -42,23 +33,36 @@ struct StructureScope: FieldSource, Sendable {
     }
 
     /// Adds the values of header lines.
-    mutating func add(_ name: String, _ lines: ReferencedLines) { values.append(Entry(name: name, lines: lines)) }
+    mutating func add(_ name: String, _ lines: ReferencedLines) {
+        self.lines.append((values.count, name, lines))
+        add("", .absent)
+    }
 
     /// Forgets all but the first values.
     mutating func shorten(to count: Int) {
-        if values.count > count { values.removeLast(values.count - count) }
+        guard values.count > count else { return }
+        values.removeLast(values.count - count)
+        while let last = lines.last, last.place >= count { lines.removeLast() }
     }
 
     /// A value by its name, or by `fields.` and its name.
     func value(at path: [String]) -> Value {
         let first = path.count > 1 && path[0] == "fields" ? 1 : 0
         guard path.count > first else { return .absent }
-        var index = values.count
-        while index > 0 {
-            index -= 1
-            if let value = values[index].value(at: path, from: first) { return value }
+        let last = path.count - 1
+        let found = values.indices.last { isAt(path[first..<last], path[last], $0) }
+        if !lines.isEmpty, last == first + 1 {
+            for known in lines.reversed() where known.place > found ?? -1 && known.name == path[first] {
+                if let value = known.lines.value(of: path[last]) { return Value(value) }
+            }
         }
-        return .absent
+        return found.map { values[$0].value } ?? .absent
+    }
+
+    /// Whether a value has these groups and this name. Nothing is copied for that.
+    private func isAt(_ groups: ArraySlice<String>, _ name: String, _ index: Int) -> Bool {
+        values[index].groups.count == groups.count && values[index].name == name
+            && (groups.isEmpty || values[index].groups.elementsEqual(groups))
     }
 
     /// A whole number; nil if the expression has no value, or another one.

@@ -13,8 +13,11 @@ package struct BinaryHead: Head {
     let texts: FieldTexts
     /// What a search evaluates of each field.
     let weights: [FieldWeight]
-    /// The numbers that have names, by field.
+    /// The numbers that have names, by field or bits; and the bits that have some, by field.
     let namedNumbers: [UInt64]
+    let namedBits: [BitsWeight]
+    /// The fields: one that is copied has many references to count.
+    private let shared: [SharedField]
 
     /// The fields that have constant bits, some allowed values, or digits.
     private let restricted: [Int]
@@ -26,6 +29,12 @@ package struct BinaryHead: Head {
     let plainConstants: PlainConstants?
     /// The names of the fields: a field that is copied has many references to count.
     private let fieldNames: [String]
+
+    private final class SharedField: Sendable {
+        let field: HeaderField
+
+        init(_ field: HeaderField) { self.field = field }
+    }
 
     private struct Constant: Sendable {
         var bytes: [UInt8]
@@ -43,9 +52,10 @@ package struct BinaryHead: Head {
         fixedOffsets = offsets
         fixedLength = offset
         texts = FieldTexts(fields, offsets: offsets)
-        var numbers: [UInt64] = []
-        weights = fields.map { FieldWeight($0, &numbers) }
-        namedNumbers = numbers
+        var (numbers, bits): ([UInt64], [BitsWeight]) = ([], [])
+        weights = fields.map { FieldWeight($0, &numbers, &bits) }
+        (namedNumbers, namedBits) = (numbers, bits)
+        shared = fields.map { SharedField($0) }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
             return Constant(
@@ -91,15 +101,12 @@ package struct BinaryHead: Head {
             }
         }
         var at = start
-        // A field has many references, and is not copied where its size is known.
         for index in weights.indices {
-            var size = weights[index].scannedSize
-            if size == nil {
-                do throws(HeaderField.Fault) {
-                    size = try fields[index].size(in: bytes, at: at)
-                } catch {
-                    return .bad(error.message)
-                }
+            let size: Int?
+            do throws(HeaderField.Fault) {
+                size = try self.size(of: index, in: bytes, at: at)
+            } catch {
+                return .bad(error.message)
             }
             guard let size else { return .incomplete(atLeast: bytes.byteCount - start + 1) }
             // The first differing byte of a constant is enough, whether or not the others are available.
@@ -112,7 +119,9 @@ package struct BinaryHead: Head {
             guard at + size <= bytes.byteCount else {
                 return .incomplete(atLeast: fixedLength ?? (at + size - start))
             }
-            if weights[index].isRestricted, let mismatch = mismatch(of: fields[index], in: bytes, at: at, size: size) {
+            if weights[index].isRestricted,
+                let mismatch = mismatch(of: shared[index].field, in: bytes, at: at, size: size)
+            {
                 return .bad(mismatch)
             }
             at += size
@@ -145,9 +154,9 @@ package struct BinaryHead: Head {
     func hasItsConstants(_ bytes: RawSpan) -> Bool {
         guard mayHaveItsConstants(bytes, at: 0) else { return false }
         for index in restricted {
-            let (field, start) = (fields[index], fixedOffsets[index])
-            guard let size = (try? field.size(in: bytes, at: start)) ?? nil,
-                field.allows(field.value(in: bytes, at: start, size: size))
+            let start = fixedOffsets[index]
+            guard let size = (try? size(of: index, in: bytes, at: start)) ?? nil,
+                shared[index].field.allows(value(of: index, in: bytes, at: start..<start + size))
             else { return false }
         }
         return true
@@ -161,13 +170,13 @@ package struct BinaryHead: Head {
 
     /// The range of a field in a whole header at the start of the bytes; nil if it cannot be read.
     package func place(of index: Int, in bytes: RawSpan, from start: Int = 0) -> Range<Int>? {
-        if index < fixedOffsets.count, let size = fields[index].fixedSize {
+        if index < fixedOffsets.count, let size = weights[index].size {
             let at = start + fixedOffsets[index]
             return at + size <= bytes.byteCount ? at..<at + size : nil
         }
         var at = start
-        for (other, field) in fields.enumerated() {
-            guard let size = (try? field.size(in: bytes, at: at)) ?? nil, at + size <= bytes.byteCount else {
+        for other in weights.indices {
+            guard let size = (try? size(of: other, in: bytes, at: at)) ?? nil, at + size <= bytes.byteCount else {
                 return nil
             }
             if other == index { return at..<at + size }
@@ -178,9 +187,18 @@ package struct BinaryHead: Head {
 
     /// The value of a field by its index; nil if it cannot be read.
     package func value(_ index: Int, in bytes: RawSpan, from start: Int = 0) -> FieldValue? {
-        place(of: index, in: bytes, from: start).map {
-            fields[index].value(in: bytes, at: $0.lowerBound, size: $0.count)
-        }
+        place(of: index, in: bytes, from: start).map { value(of: index, in: bytes, at: $0) }
+    }
+
+    /// The value of a field whose place is known.
+    func value(of index: Int, in bytes: RawSpan, at place: Range<Int>) -> FieldValue {
+        shared[index].field.value(in: bytes, at: place.lowerBound, size: place.count)
+    }
+
+    /// How many bytes a field takes at an index; nil if more are needed to determine that.
+    func size(of index: Int, in bytes: RawSpan, at start: Int) throws(HeaderField.Fault) -> Int? {
+        if let known = weights[index].scannedSize { return known }
+        return try shared[index].field.size(in: bytes, at: start)
     }
 
     /// The fields in the header's order, named bits after their field.
