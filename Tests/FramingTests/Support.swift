@@ -29,6 +29,8 @@ enum Framed: Hashable {
 final class FramedLog: FrameReceiver {
     var results: [Framed] = []
     var frames: [FrameInfo] = []
+    /// How many bytes each unframed run has.
+    var unframedCounts: [Int] = []
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
         frames.append(frame)
@@ -39,6 +41,7 @@ final class FramedLog: FrameReceiver {
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
+        unframedCounts.append(run.byteCount)
         results.append(.unframed(offset: run.offset, bytes: run.bytes, reason: run.reason, detail: run.detail))
     }
 

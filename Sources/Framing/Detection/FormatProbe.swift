@@ -238,7 +238,7 @@ package final class FormatProbe {
         func unframed(_ run: UnframedRun, from direction: Direction) {
             if upgrade?.isAgreed == true { return }
             row = 0
-            if run.reason != .incomplete, run.reason != .afterGap { foreign += run.bytes.count }
+            if run.reason != .incomplete, run.reason != .afterGap { foreign += run.byteCount }
         }
 
         func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}

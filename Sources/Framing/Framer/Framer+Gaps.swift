@@ -77,7 +77,8 @@ extension Framer {
             bad = BadBytes(reason, detail)
         } else {
             closeRun(nil, scratch)
-            bad = BadBytes(reason, "\(rule.progress(bytes, of: seen, shape: shape)) when \(cause)")
+            bad = BadBytes(
+                reason, "\(rule.progress(bytes, of: seen, shape: shape)) when \(cause)", explains: memory.explains)
         }
         var at = 0
         for gap in gaps + [seen..<seen] {

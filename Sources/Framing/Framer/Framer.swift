@@ -338,12 +338,13 @@ package struct Framer {
                 var search =
                     takeSearch()
                     ?? FrameSearch(
-                        from: first + at, choices: memory.choices, triesOpening: shared.hasOpening && counts.frames == 0
-                    )
+                        from: first + at, choices: memory.choices,
+                        triesOpening: shared.hasOpening && counts.frames == 0,
+                        explains: memory.explains)
                 switch search.look(shared, bytes, from: at, origin: first, followedBy: following) {
                 case .found(let start, let how, let isOpening):
                     markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
-                    closeRun("resynchronized at offset \(first + start): \(how)", scratch)
+                    closeRun(memory.explains ? "resynchronized at offset \(first + start): \(how)" : nil, scratch)
                     at = start
                     mode = .aligned
                     memory.resume(at: first + start, isOpening: isOpening)
@@ -446,18 +447,26 @@ package struct Framer {
         origin += found.total
     }
 
-    /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` past them.
+    /// Adds the bytes at `origin` to the unframed run, in pieces of bounded size, and moves `origin` past them. Where nobody reads them,
+    /// while formats are on trial, they are only counted.
     mutating func markUnframed(_ bytes: RawSpan, _ bad: BadBytes, scratch: FramingScratch) {
         var at = 0
         while at < bytes.byteCount {
-            if let run, run.reason != bad.reason || run.byteCount == UnframedRun.longest || run.streamed > 0 {
+            let keepsBytes = memory.explains
+            if let run,
+                run.reason != bad.reason || run.byteCount == UnframedRun.longest || keepsBytes && run.streamed > 0
+            {
                 closeRun(nil, scratch)
             }
             var open =
                 run ?? UnframedRun(offset: origin, bytes: [], time: latest.time, reason: bad.reason, detail: bad.detail)
             run = nil
-            let count = min(bytes.byteCount - at, UnframedRun.longest - open.bytes.count)
-            open.bytes.append(contentsOf: bytes.extracting(at..<at + count))
+            let count = min(bytes.byteCount - at, UnframedRun.longest - open.byteCount)
+            if keepsBytes {
+                open.bytes.append(contentsOf: bytes.extracting(at..<at + count))
+            } else {
+                open.streamed += count
+            }
             at += count
             origin += count
             counts.unframed += count

@@ -7,7 +7,10 @@ package struct StructuredHead: Head {
     package static let raw = "raw"
 
     /// The header's length, as expressions of the body's size name it.
-    static let lengthPath = ["header", "length"]
+    static let lengthPath = [lengthGroup, lengthName]
+    static let lengthName = "length"
+    static let lengthGroups = [lengthGroup]
+    private static let lengthGroup = "header"
 
     let structure: Structure
     /// Where the body ends, by cases; without any, there is none.
@@ -132,7 +135,7 @@ package struct StructuredHead: Head {
         var walk = StructureWalk()
         var nothing = NoVisitor()
         guard walk.go(structure, head, end: head.byteCount, &nothing) == .complete else { return nil }
-        walk.scope.add(Self.lengthPath, .integer(Int64(head.byteCount)))
+        walk.scope.addLength(head.byteCount)
         let scope = walk.scope
         return bodies.first { scope.holds($0.condition) }.map { ($0.kind, scope) }
     }

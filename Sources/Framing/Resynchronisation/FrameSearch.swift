@@ -24,6 +24,8 @@ struct FrameSearch {
     /// Whether the bytes before it end a frame; nil if not yet determined, or unknown.
     private var isBehindEnd: Bool?
     private var triesOpening: Bool
+    /// Whether it is described how a frame was found.
+    private let explains: Bool
     /// How many places were tried, if only some are.
     private var tried = 0
     private var chain: FrameChain? {
@@ -71,8 +73,9 @@ struct FrameSearch {
     private static let mostOthers = 512
 
     /// A search from a stream offset on.
-    init(from begin: Int, choices: UInt32, triesOpening: Bool) {
+    init(from begin: Int, choices: UInt32, triesOpening: Bool, explains: Bool) {
         (self.begin, self.choices, self.triesOpening, place) = (begin, choices, triesOpening, begin)
+        self.explains = explains
     }
 
     /// Examines bytes that start at stream offset `origin`, from an index on.
@@ -94,8 +97,8 @@ struct FrameSearch {
             return .undecided(from: max(start, bytes.byteCount - (mark.count - 1)), until: 0)
         case .behind(let ends, isCertain: true):
             if let end = bytes.firstEnd(of: ends, from: start) {
-                return .found(
-                    at: end.upperBound, how: "a delimiter of \(8 * end.count) bits before it", isOpening: false)
+                let how = explains ? "a delimiter of \(8 * end.count) bits before it" : ""
+                return .found(at: end.upperBound, how: how, isOpening: false)
             }
             return .undecided(from: max(start, bytes.byteCount - (rule.longestEnd - 1)), until: 0)
         case .none, .behind:
@@ -118,7 +121,9 @@ struct FrameSearch {
         return progress
     }
 
-    private func account(_ places: Int) -> String { chain?.account(from: 0, places: places) ?? "" }
+    private func account(_ places: Int) -> String {
+        explains ? chain?.account(from: 0, places: places) ?? "" : ""
+    }
 
     // MARK: Places
 
@@ -238,8 +243,8 @@ struct FrameSearch {
             let isWrong = head < verified && chain.heads[head].isRight == false
             if sum < least || isWrong { (start, least) = (head + 1, sum) }
         }
-        return .found(
-            at: chain.heads[start].offset - origin, how: chain.account(from: start, places: places), isOpening: false)
+        let how = explains ? chain.account(from: start, places: places) : ""
+        return .found(at: chain.heads[start].offset - origin, how: how, isOpening: false)
     }
 
     /// A chain that starts inside the first frame of another one, joins it, and has more evidence up to that point.

@@ -117,6 +117,8 @@ final class DirectionMemory: @unchecked Sendable {
     var held: HeldWalk?
     /// The header lines that a search read last; nil if there is none.
     var lines: KnownLines?
+    /// The end of a body that a search looked for last; nil if there is none.
+    var ends: KnownEnds?
     /// What complete frames have left for those after them.
     private(set) var values: [Place: Int] = [:]
 

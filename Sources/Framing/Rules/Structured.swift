@@ -100,17 +100,19 @@ package struct Structured: EndedRule {
         }
         if memory?.held != nil { memory?.held = nil }
         walk.explains = explains
-        if let memory, scan.searches {
-            walk.knownLines = (memory.lines ?? KnownLines(), offset)
-        } else if memory?.lines != nil {
-            memory?.lines = nil
+        if let memory {
+            if scan.searches {
+                walk.knownLines = (memory.lines ?? KnownLines(), offset)
+            } else if memory.lines != nil || memory.ends != nil {
+                (memory.lines, memory.ends) = (nil, nil)
+            }
         }
         defer { if let known = walk.knownLines { memory?.lines = known.lines } }
         var nothing = NoVisitor()
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLongHead(at: offset, explains: explains))
         case .complete:
-            walk.scope.add(StructuredHead.lengthPath, .integer(Int64(walk.at)))
+            walk.scope.addLength(walk.at)
             remembering?.recall(memory, into: &walk.scope)
             return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
@@ -170,7 +172,7 @@ package struct Structured: EndedRule {
             }
         case .until(let ends):
             let from = max(length, memory.searchedTo - offset)
-            if let found = frame.firstEnd(of: ends, from: from) {
+            if let found = end(of: ends, in: frame, from: from, at: offset, memory) {
                 return found.upperBound > limit
                     ? tooLong(at: offset, explains: explains)
                     : shape(
@@ -187,6 +189,18 @@ package struct Structured: EndedRule {
             }
             return .incomplete(atLeast: limit + 1)
         }
+    }
+
+    /// Where the first end of a body is; nil if it is not available.
+    private func end(
+        of ends: [[UInt8]], in frame: RawSpan, from start: Int, at offset: Int, _ scan: ScanMemory
+    ) -> Range<Int>? {
+        guard scan.searches, let memory else { return frame.firstEnd(of: ends, from: start) }
+        var known = memory.ends ?? KnownEnds(ends, from: offset + start)
+        if !known.isOf(ends, from: offset + start) { known = KnownEnds(ends, from: offset + start) }
+        let found = known.first(in: frame, from: start, origin: offset)
+        memory.ends = known
+        return found
     }
 
     /// A frame whose length is not known yet, but too much: how many of its bytes are there depends on the chunks.
@@ -255,7 +269,7 @@ package struct Structured: EndedRule {
         guard walk.go(head.structure, content.extracting(0..<shape.head), end: nil, &nothing) == .complete else {
             return
         }
-        walk.scope.add(StructuredHead.lengthPath, .integer(Int64(shape.head)))
+        walk.scope.addLength(shape.head)
         remembering.recall(memory, into: &walk.scope)
         remembering.apply(body: shape.body, to: &walk.scope, memory, value)
     }

@@ -23,6 +23,8 @@ struct StructureScope: FieldSource, Sendable {
     }
 
     mutating func add(_ name: String, _ value: Value, in groups: [String] = []) {
+        // One allocation for most frames.
+        if values.capacity == 0 { values.reserveCapacity(8) }
         values.append(Entry(groups: groups, name: name, value: value))
     }
 
@@ -30,6 +32,11 @@ struct StructureScope: FieldSource, Sendable {
     mutating func add(_ path: [String], _ value: Value) {
         guard let name = path.last else { return }
         add(name, value, in: Array(path.dropLast()))
+    }
+
+    /// Adds the length of the header.
+    mutating func addLength(_ length: Int) {
+        add(StructuredHead.lengthName, .integer(Int64(length)), in: StructuredHead.lengthGroups)
     }
 
     /// Adds the values of header lines.
@@ -50,7 +57,11 @@ struct StructureScope: FieldSource, Sendable {
         let first = path.count > 1 && path[0] == "fields" ? 1 : 0
         guard path.count > first else { return .absent }
         let last = path.count - 1
-        let found = values.indices.last { isAt(path[first..<last], path[last], $0) }
+        var found: Int?
+        for index in values.indices.reversed() where isAt(path, from: first, index) {
+            found = index
+            break
+        }
         if !lines.isEmpty, last == first + 1 {
             for known in lines.reversed() where known.place > found ?? -1 && known.name == path[first] {
                 if let value = known.lines.value(of: path[last]) { return Value(value) }
@@ -60,9 +71,10 @@ struct StructureScope: FieldSource, Sendable {
     }
 
     /// Whether a value has these groups and this name. Nothing is copied for that.
-    private func isAt(_ groups: ArraySlice<String>, _ name: String, _ index: Int) -> Bool {
-        values[index].groups.count == groups.count && values[index].name == name
-            && (groups.isEmpty || values[index].groups.elementsEqual(groups))
+    private func isAt(_ path: [String], from first: Int, _ index: Int) -> Bool {
+        let count = path.count - 1 - first
+        guard values[index].groups.count == count, values[index].name == path[path.count - 1] else { return false }
+        return count == 0 || values[index].groups.elementsEqual(path[first..<first + count])
     }
 
     /// A whole number; nil if the expression has no value, or another one.

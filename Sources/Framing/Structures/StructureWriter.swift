@@ -31,7 +31,7 @@ struct StructureWriter {
             for _ in 0..<3 {
                 var trial = writer
                 let bytes = try trial.write(0, members, body)
-                writer.scope.add(StructuredHead.lengthPath, .integer(Int64(bytes.count)))
+                writer.scope.addLength(bytes.count)
             }
         }
         return try writer.write(0, members, body, isSized: isBody)

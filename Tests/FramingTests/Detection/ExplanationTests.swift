@@ -3,7 +3,7 @@ import Testing
 
 @testable import Framing
 
-/// Faults are not described while formats are on trial: that changes nothing else.
+/// Faults are not described, and unframed bytes not kept, while formats are on trial: that changes nothing else.
 @Suite struct ExplanationTests {
     /// The results without what people read.
     private static func results(
@@ -23,10 +23,11 @@ import Testing
         )
         framer.finish(scratch: scratch, into: log)
         var details = 0
+        var unframed = log.unframedCounts.makeIterator()
         let results = log.results.map { result in
-            guard case .unframed(let offset, let bytes, let reason, let detail) = result else { return "\(result)" }
+            guard case .unframed(let offset, _, let reason, let detail) = result else { return "\(result)" }
             details += detail.utf8.count
-            return "\(offset) \(bytes) \(reason)"
+            return "\(offset) \(unframed.next() ?? 0) \(reason)"
         }
         return (results, details)
     }

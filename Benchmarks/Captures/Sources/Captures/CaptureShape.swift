@@ -8,6 +8,8 @@ public enum CaptureShape: Hashable, Sendable {
     case open(connections: Int)
     /// A SYN and one im-json message on each of the connections, none of which ends.
     case messages(connections: Int)
+    /// Text of a size that is no protocol, such as a page's, picked up mid-stream.
+    case text(size: Int)
     /// One im-json frame of so many bytes in all, in segments of 1 byte.
     case bytewise(size: Int)
     /// len16-id frames of 10 bytes, each a segment: in order, or after the SYN from the last to the first.
@@ -40,6 +42,12 @@ public enum CaptureShape: Hashable, Sendable {
             for connection in 0..<connections {
                 writer.segment(of: connection, sequence: 0, isSYN: true)
                 writer.segment(of: connection, sequence: 1, payload: Frames.message[...])
+            }
+        case .text(let size):
+            let text = Frames.text(size)
+            for place in stride(from: 0, to: size, by: 1_400) {
+                writer.segment(
+                    of: 0, sequence: 1 &+ UInt32(place), payload: text[place..<min(size, place + 1_400)])
             }
         case .bytewise(let size):
             let frame = Frames.sized(size)

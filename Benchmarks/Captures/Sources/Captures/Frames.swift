@@ -35,6 +35,24 @@ enum Frames {
         return chat("txt", to: "CinentB", size: size) + [UInt8](repeating: UInt8(ascii: "x"), count: size)
     }
 
+    /// Lines of words, declarations and tags, empty ones in between: no frames of anything.
+    static func text(_ size: Int) -> [UInt8] {
+        let words = [
+            "width:", "100%;", "<div", "class=\"row\">", "function", "value", "=", "12", "return", "HTTP", "the",
+        ]
+        var dice = Dice(seed: 20_261_127)
+        var text: [UInt8] = []
+        while text.count < size {
+            text += Array(words[dice.roll(words.count)].utf8)
+            switch dice.roll(24) {
+            case 0: text += [0x0d, 0x0a, 0x0d, 0x0a]
+            case 1...3: text += [0x0d, 0x0a]
+            default: text.append(0x20)
+            }
+        }
+        return Array(text[..<size])
+    }
+
     private static func chat(_ type: String, to target: String, size: Int) -> [UInt8] {
         Array(
             """

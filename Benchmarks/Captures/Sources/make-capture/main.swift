@@ -12,6 +12,7 @@ let usage = """
       chat CONNECTIONS COUNT             im-json messages of 95 bytes and heartbeats, cut at random
       open CONNECTIONS                   one frame on each connection, none of which ends
       messages CONNECTIONS               a SYN and one im-json message on each connection, none of which ends
+      text SIZE                          SIZE bytes of text that is no protocol, of one connection picked up mid-stream
       bytewise SIZE                      one im-json frame of SIZE bytes (100 or more) in segments of 1 byte
       in-order COUNT, reversed COUNT     segments of 10 bytes
 
@@ -26,6 +27,7 @@ func shape(_ words: [String]) -> CaptureShape? {
     case ("chat", 2): return .chat(connections: numbers[0], count: numbers[1])
     case ("open", 1): return .open(connections: numbers[0])
     case ("messages", 1): return .messages(connections: numbers[0])
+    case ("text", 1): return .text(size: numbers[0])
     case ("bytewise", 1) where numbers[0] >= 100: return .bytewise(size: numbers[0])
     case ("in-order", 1): return .segments(count: numbers[0], reversed: false)
     case ("reversed", 1): return .segments(count: numbers[0], reversed: true)

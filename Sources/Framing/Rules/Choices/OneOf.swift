@@ -18,26 +18,33 @@ struct OneOf: CompositeRule {
         let (before, explains) = (memory, memory.explains)
         defer { memory.explains = explains }
         memory.explains = false
-        var reasons: [BadBytes] = []
+        var telling: BadBytes?
         for part in parts {
             let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             guard case .bad(let bad) = scan else { return scan }
-            reasons.append(bad)
+            if telling?.isTelling != true, telling == nil || bad.isTelling { telling = bad }
         }
-        if explains {
-            var again = before
-            for (index, part) in parts.enumerated() {
-                let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &again)
-                if case .bad(let bad) = scan { reasons[index] = bad }
-            }
+        guard explains else { return .bad(telling ?? BadBytes(.badHead, "")) }
+        return .bad(explained(bytes, from: start, origin: origin, ended: ended, before))
+    }
+
+    /// Why a frame is of no kind.
+    ///
+    /// - Parameter before: what was remembered before any kind was tried.
+    private func explained(
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, _ before: ScanMemory
+    ) -> BadBytes {
+        var memory = before
+        var reasons: [BadBytes] = []
+        for part in parts {
+            let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+            if case .bad(let bad) = scan { reasons.append(bad) }
         }
-        // A fault that only its own kind could have is more telling than a constant that does not match.
-        let telling = reasons.first { $0.reason != .badHead && $0.reason != .noSync } ?? reasons.first
-        guard parts.count > 1, var bad = telling else {
-            return .bad(telling ?? BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)"))
+        guard var bad = reasons.first(where: \.isTelling) ?? reasons.first else {
+            return BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)")
         }
-        if explains { bad.detail = misses(reasons, at: origin + start) }
-        return .bad(bad)
+        if parts.count > 1 { bad.detail = misses(reasons, at: origin + start) }
+        return bad
     }
 
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
@@ -55,4 +62,9 @@ struct OneOf: CompositeRule {
         return "no kind of frame starts at offset \(offset): " + said.joined(separator: "; ")
     }
 
+}
+
+extension BadBytes {
+    /// Whether only a frame of its own kind could have the fault: that is more telling than a constant that does not match.
+    fileprivate var isTelling: Bool { reason != .badHead && reason != .noSync }
 }
