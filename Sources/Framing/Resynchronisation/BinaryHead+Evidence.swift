@@ -170,7 +170,7 @@ struct FieldWeight: Sendable {
     let kind: Kind
     /// How many bytes the field takes; nil if that depends on its value.
     let size: Int?
-    /// The same for those whose bytes say nothing about their size.
+    /// The same; nil for numerals, too, whose bytes are checked first.
     let scannedSize: Int?
     /// Whether some values, or bits, are not allowed.
     let isRestricted: Bool

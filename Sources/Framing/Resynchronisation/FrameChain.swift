@@ -67,8 +67,10 @@ struct FrameChain {
     private let isInside: Bool
     /// Whether it stops at a long frame, even if all of it is available.
     let stopsAtLong: Bool
-    /// Whether the quick check of its first place, with these bytes, has just been made.
-    private var isHopefulPlace: Bool
+    /// The place that the rule's quick check has not ruled out, and the one that was scanned last: with more bytes, the scan goes on where
+    /// it had to stop, and the check would begin anew.
+    private var hopefulPlace: Int?
+    private var scannedPlace: Int?
 
     /// - Parameters:
     ///   - before: the evidence known of the place without examining it.
@@ -85,9 +87,9 @@ struct FrameChain {
     ) {
         (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
         (self.allowance, self.isInside, self.stopsAtLong) = (allowance, isInside, stopsAtLong)
-        self.isHopefulPlace = isHopefulPlace
+        hopefulPlace = isHopefulPlace ? start : nil
         memory.choices = choices
-        (memory.explains, memory.searches) = (false, true)
+        memory.explains = false
         memory.opening = isOpening ? start : nil
         evidence.constants = before
     }
@@ -115,8 +117,8 @@ struct FrameChain {
                 return evidence.bits >= needed ? .holds : .broken
             }
             if heads.isEmpty, !isOpening {
-                guard isHopefulPlace || rule.mayStart(bytes, at: index) else { return .broken }
-                isHopefulPlace = false
+                guard hopefulPlace == at || rule.mayStart(bytes, at: index) else { return .broken }
+                hopefulPlace = at
                 switch bytes.zeros(from: index, most: Self.zeroRun) {
                 case Self.zeroRun: return .broken
                 case bytes.byteCount - index where following == .more:
@@ -127,6 +129,8 @@ struct FrameChain {
             // However many bytes are available, a head counts only if this many of them determine the frame's extent.
             let known = min(bytes.byteCount, index + limit)
             let isLast = following == .end && known == bytes.byteCount
+            memory.search = scannedPlace == at ? .again : .first
+            scannedPlace = at
             let scan = rule.scan(
                 bytes.extracting(0..<known), from: index, origin: origin, ended: isLast, memory: &memory)
             switch scan {

@@ -337,8 +337,18 @@ package struct ScanMemory: Sendable {
     package var state: UInt8 = 0
     /// Whether faults are described. Nobody reads that while formats are on trial, or places in the search for a frame.
     package var explains = true
-    /// Whether a search tries a place: what no further bytes can make a frame may be ruled out at once.
-    var searches = false
+    /// Whether a search tries a place.
+    var search = Search.none
+
+    /// How a search tries a place.
+    enum Search: Sendable {
+        /// It does not: there should be a frame.
+        case none
+        /// For the first time: most places are ruled out by a quick check.
+        case first
+        /// Again, with more bytes.
+        case again
+    }
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
     package var choices: UInt32 = 0

@@ -154,8 +154,14 @@ final class DirectionMemory: @unchecked Sendable {
         if values.count < Self.most || values[place] != nil { values[place] = value }
     }
 
+    /// What a search remembers is not of the bytes to come.
+    func forgetSearch() {
+        if lines != nil || ends != nil { (lines, ends) = (nil, nil) }
+    }
+
     /// Bytes were not seen: what has a key belongs to something that may have ended.
     func lost() {
+        forgetSearch()
         if !values.isEmpty { values = values.filter { $0.key.key == .none } }
     }
 }

@@ -37,7 +37,7 @@ package struct Structured: EndedRule {
     let headLimit: Int
     package let firstBytes: ByteSet
     /// What frames, and the padding before them, start with.
-    let start: StructureStart
+    let startCheck: StructureStart
     private let identity = HeldWalk.Identity()
 
     init(
@@ -54,7 +54,7 @@ package struct Structured: EndedRule {
         delimiters = bodies.flatMap { if case .until(let ends) = $0.kind { ends } else { [[UInt8]]() } }
         (self.limit, self.headLimit) = (limit, headLimit)
         firstBytes = head.structure.firstBytes
-        start = StructureStart(of: head.structure, padding: padding)
+        startCheck = StructureStart(of: head.structure, padding: padding)
     }
 
     package func scan(
@@ -101,10 +101,10 @@ package struct Structured: EndedRule {
         if memory?.held != nil { memory?.held = nil }
         walk.explains = explains
         if let memory {
-            if scan.searches {
+            if scan.search != .none {
                 walk.knownLines = (memory.lines ?? KnownLines(), offset)
-            } else if memory.lines != nil || memory.ends != nil {
-                (memory.lines, memory.ends) = (nil, nil)
+            } else {
+                memory.forgetSearch()
             }
         }
         defer { if let known = walk.knownLines { memory?.lines = known.lines } }
@@ -195,9 +195,9 @@ package struct Structured: EndedRule {
     private func end(
         of ends: [[UInt8]], in frame: RawSpan, from start: Int, at offset: Int, _ scan: ScanMemory
     ) -> Range<Int>? {
-        guard scan.searches, let memory else { return frame.firstEnd(of: ends, from: start) }
+        guard scan.search != .none, let memory else { return frame.firstEnd(of: ends, from: start) }
         var known = memory.ends ?? KnownEnds(ends, from: offset + start)
-        if !known.isOf(ends, from: offset + start) { known = KnownEnds(ends, from: offset + start) }
+        if !known.covers(ends, from: offset + start) { known = KnownEnds(ends, from: offset + start) }
         let found = known.first(in: frame, from: start, origin: offset)
         memory.ends = known
         return found
@@ -291,7 +291,7 @@ package struct Structured: EndedRule {
     }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
-        firstBytes.contains(bytes[byte: start]) && self.start.mayFit(bytes, at: start)
+        firstBytes.contains(bytes[byte: start]) && startCheck.mayFit(bytes, at: start)
     }
 
     package func evidence(

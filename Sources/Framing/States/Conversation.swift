@@ -140,7 +140,10 @@ package final class Conversation: @unchecked Sendable {
     }
 
     /// Takes what a framer has not framed.
-    func handOver(_ rest: HandedOver, _ direction: Direction) { sides[direction].handedOver = rest }
+    func handOver(_ rest: HandedOver, _ direction: Direction) {
+        sides[direction].handedOver = rest
+        memories[direction].forgetSearch()
+    }
 
     func takeHandedOver(_ direction: Direction) -> HandedOver? { sides[direction].handedOver.take() }
 

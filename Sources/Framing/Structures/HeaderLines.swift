@@ -88,7 +88,7 @@ struct HeaderLines: Sendable, Equatable {
     }
 
     /// Whether a line of this name, in lower case, may be among lines, as far as a quick check can tell.
-    func mayHave(_ key: String, in bytes: RawSpan) -> Bool {
+    func mayHaveLine(named key: String, in bytes: RawSpan) -> Bool {
         let key = Array(key.utf8)
         guard key.allSatisfy({ $0 < 0x80 }) else { return true }
         var mayHave = false
@@ -103,13 +103,6 @@ struct HeaderLines: Sendable, Equatable {
             mayHave = true
         }
         return mayHave || !areValid
-    }
-
-    /// Whether a line without its end may be the first of several.
-    func mayHave(_ line: RawSpan) -> Bool {
-        if line.byteCount == 0 { return true }
-        let colon = line.firstIndex(of: separator, from: 0)
-        return colon != 0 && line.extracting(0..<(colon ?? line.byteCount)).isPrintable
     }
 
     /// The values by name, in the order of their first lines; those of equal names as a list.

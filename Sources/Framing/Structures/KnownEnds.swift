@@ -3,23 +3,23 @@ import Streams
 /// Where a search found the end of a body last, or how far there is none: the bodies at most places have the same one.
 struct KnownEnds: Sendable {
     private let ends: [[UInt8]]
-    /// No end begins at these stream offsets.
+    /// At these stream offsets, no end begins that ends before the one found.
     private var without: Range<Int>
-    /// The first one after them.
+    /// The end that comes first, from any of them on.
     private var found: Range<Int>?
 
     /// Nothing is known of these ends from a stream offset on.
     init(_ ends: [[UInt8]], from start: Int) { (self.ends, without) = (ends, start..<start) }
 
-    /// Whether this is what is known of these ends from a stream offset on.
-    func isOf(_ ends: [[UInt8]], from start: Int) -> Bool {
+    /// Whether this is about these ends, from a stream offset on.
+    func covers(_ ends: [[UInt8]], from start: Int) -> Bool {
         without.lowerBound <= start && start <= without.upperBound && self.ends == ends
     }
 
     /// The first end at or after an index of bytes; nil if it is not available.
     ///
     /// - Parameters:
-    ///   - index: an offset at which `isOf` holds.
+    ///   - index: an index whose stream offset is covered.
     ///   - origin: the stream offset of the first byte.
     mutating func first(in bytes: RawSpan, from index: Int, origin: Int) -> Range<Int>? {
         if found == nil, let range = bytes.firstEnd(of: ends, from: max(index, without.upperBound - origin)) {

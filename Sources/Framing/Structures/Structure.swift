@@ -291,4 +291,9 @@ extension Structure {
 extension UInt8 {
     /// The byte of the lower-case letter, for ASCII letters; otherwise the byte itself.
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
+
+    /// Whether two bytes are the same, or the same letter.
+    func equals(_ other: UInt8, ignoringCase ignoresCase: Bool) -> Bool {
+        self == other || ignoresCase && lowercased == other.lowercased
+    }
 }

@@ -131,17 +131,13 @@ extension StructureWalk {
         _ literal: [UInt8], _ ignoresCase: Bool, _ bytes: RawSpan, _ visitor: inout Visitor
     ) -> Step {
         let available = min(literal.count, bytes.byteCount - at)
-        for index in 0..<available where !Self.equal(bytes[byte: at + index], literal[index], ignoresCase) {
+        for index in 0..<available where !bytes[byte: at + index].equals(literal[index], ignoringCase: ignoresCase) {
             return bad("\(FieldValue.text(String(decoding: literal, as: UTF8.self)).shortDescription) is not there")
         }
         guard available == literal.count else { return .incomplete(literal.count) }
         visitor.literal(at..<at + literal.count)
         advance(to: at + literal.count)
         return .done
-    }
-
-    private static func equal(_ one: UInt8, _ other: UInt8, _ ignoresCase: Bool) -> Bool {
-        one == other || ignoresCase && one.lowercased == other.lowercased
     }
 
     mutating func take<Visitor: StructureVisitor>(

@@ -81,7 +81,8 @@ extension StructureWalk {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + lines.most + 1))
         let behind: Int
         var content: KnownLines.Content?
-        if let (found, base) = knownLines, let (end, same) = found.find(lines, item.name, at: base + at),
+        if let (found, base) = knownLines,
+            let (end, same) = found.find(lines, isReferenced: item.isReferenced, at: base + at),
             end - base <= known.byteCount
         {
             (behind, content) = (end - base, same)
@@ -115,7 +116,8 @@ extension StructureWalk {
     ) -> KnownLines.Content {
         let content = KnownLines.Content(lines, bytes.extracting(at..<behind), isReferenced: item.isReferenced)
         if let base = knownLines?.base {
-            knownLines?.lines.note(lines, item.name, at: base + at..<base + behind, content)
+            knownLines?.lines.note(
+                lines, isReferenced: item.isReferenced, at: base + at..<base + behind, content)
         }
         return content
     }

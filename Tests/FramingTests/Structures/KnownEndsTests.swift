@@ -22,7 +22,11 @@ import Testing
                 let end = min(stream.count, max(place, origin) + Int.random(in: 0...60, using: &generator))
                 let window = Array(stream[origin..<end])
                 let expected = window.span.bytes.firstEnd(of: ends, from: place - origin)
-                if known?.isOf(ends, from: place) == true { reused += 1 } else { known = KnownEnds(ends, from: place) }
+                if known?.covers(ends, from: place) == true {
+                    reused += 1
+                } else {
+                    known = KnownEnds(ends, from: place)
+                }
                 let actual = known?.first(in: window.span.bytes, from: place - origin, origin: origin)
                 #expect(actual == expected, "\(place) of \(stream), up to \(end), seed \(seed)")
                 if actual != nil { found += 1 }
@@ -33,9 +37,9 @@ import Testing
 
     @Test func otherEndsAreOthers() {
         let known = KnownEnds([[0]], from: 5)
-        #expect(known.isOf([[0]], from: 5))
-        #expect(!known.isOf([[1]], from: 5))
-        #expect(!known.isOf([[0]], from: 4))
-        #expect(!known.isOf([[0]], from: 6))
+        #expect(known.covers([[0]], from: 5))
+        #expect(!known.covers([[1]], from: 5))
+        #expect(!known.covers([[0]], from: 4))
+        #expect(!known.covers([[0]], from: 6))
     }
 }

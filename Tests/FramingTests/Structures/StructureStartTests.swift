@@ -25,6 +25,9 @@ import Testing
         #"- { magic: { type: u16, equals: 0x4142 } }"#,
         #"- { id: varint }"#,
         #"- { marker: { type: string, size: 2 } }"#,
+        #"- { words: [a], ends: ";", limit: 4 B }"#,
+        #"- { first: { lines: ": ", ends: "\n" } }"#,
+        #"- { magic: { type: u32, equals: 0x41424344 } }"#,
         #"- "AB""#,
         "- oneOf: [[\"A\", { number: u8 }], [{ kind: { type: u8, equals: [66, 67] } }], [{ words: [x], ends: \"\\n\" }]]",
     ]
@@ -61,7 +64,7 @@ import Testing
             "ACK\n", "name: value\r\n",
             " folded\r\n", ": none\r\n", "\r\n", "\n", "AB", "A", "\u{1}", "\u{2}\u{3}", "\u{80}", " ", "\t",
             "HTTP/1.0 \r\n", "\"q \" ",
-            "-5 x", "long line without an end, that goes on and on",
+            "-5 x", "ab;", "abcde;", "AAB", "long line without an end, that goes on and on",
         ]
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...24, using: &generator) {
@@ -93,7 +96,7 @@ import Testing
                 for place in bytes.indices {
                     // What is ruled out by some of the bytes is no frame, whatever follows.
                     let known = Int.random(in: place + 1...bytes.count, using: &generator)
-                    let isOut = !rule.start.mayFit(bytes.span.bytes.extracting(0..<known), at: place)
+                    let isOut = !rule.startCheck.mayFit(bytes.span.bytes.extracting(0..<known), at: place)
                     ruledOut += isOut ? 1 : 0
                     guard Self.hasFrame(rule, bytes, at: place) else { continue }
                     frames += 1
@@ -114,10 +117,37 @@ import Testing
             bytes += Int.random(in: 0...6, using: &generator) == 0 ? [0x0d, 0x0a] : [0x20]
         }
         let format = try #require(try ExampleFormats.recognised().first { $0.name == "example:\(name)" })
-        for layout in format.directions.fromClient.layouts {
-            guard let rule = layout.rule as? Structured else { continue }
+        let rules = format.directions.fromClient.layouts.compactMap { $0.rule as? Structured }
+        #expect(!rules.isEmpty)
+        for rule in rules {
             let out = bytes.indices.count { !rule.mayStart(bytes.span.bytes, at: $0) }
             #expect(20 * out >= 19 * bytes.count, "\(out) of \(bytes.count)")
+        }
+    }
+
+    /// Kinds of frames share what is remembered: one of them does not refer to the values of its lines.
+    @Test func otherKindsRememberTheirOwn() throws {
+        let format = try Self.format(
+            """
+            oneOf:
+              - { header: [{ words: [a, b], ends: "\\n" }, { headers: { lines: ":", ends: "\\n" } }], framing: { rule: fields } }
+              - header: [{ words: [a], ends: "\\n" }, { headers: { lines: ":", ends: "\\n" } }]
+                framing: { rule: fields, body: 'headers["size"]' }
+            """)
+        let layouts = format.directions.fromClient.layouts.compactMap { $0.rule as? Structured }
+        let (both, one) = (try #require(layouts.first), try #require(layouts.last))
+        let conversation = Conversation()
+        let bytes = Array("hello world\nsize:3\n\nabc".utf8)
+        var memory = ScanMemory()
+        memory.search = .first
+        for (rule, place) in [(both, 0), (one, 6)] {
+            let bound = rule.bound(to: conversation, .fromClient) ?? rule
+            let scan = bound.scan(bytes.span.bytes, from: place, origin: 0, ended: true, memory: &memory)
+            guard case .shape(let shape) = scan else {
+                Issue.record("no frame at \(place): \(scan)")
+                continue
+            }
+            #expect(shape.body == (place == 0 ? 0 : 3))
         }
     }
 

@@ -37,18 +37,18 @@ final class RulePart: Sendable {
     let rule: any FramingRule
     let first: Int
     let layouts: Int
-    /// The quick check that spares a search most scans; nil if the rule is quick itself.
-    private let start: StructureStart?
+    /// The quick check that spares a search most walks; nil if the rule is not `fields`.
+    private let startCheck: StructureStart?
 
     init(rule: any FramingRule, first: Int, layouts: Int) {
         (self.rule, self.first, self.layouts) = (rule, first, layouts)
-        start = (rule as? Structured)?.start
+        startCheck = (rule as? Structured)?.startCheck
     }
 
     func owns(_ layout: Int) -> Bool { (first..<first + layouts).contains(layout) }
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
-        if memory.searches, let quick = self.start, !quick.mayFit(bytes, at: start) {
+        if memory.search == .first, let startCheck, !startCheck.mayFit(bytes, at: start) {
             return .bad(BadBytes(.badHead, ""))
         }
         return rule.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory).shifted(by: first)

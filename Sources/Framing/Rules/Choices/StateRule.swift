@@ -25,14 +25,14 @@ struct StateRule: CompositeRule {
                 return scan
             }
             let other = byEvidence(
-                bytes, from: start, origin: origin, ended: ended, explains: false, searches: memory.searches)
+                bytes, from: start, origin: origin, ended: ended, explains: false, search: memory.search)
             switch other {
             case .shape, .incomplete: return other
             case .bad, .padding: return scan
             }
         }
         return byEvidence(
-            bytes, from: start, origin: origin, ended: ended, explains: memory.explains, searches: memory.searches)
+            bytes, from: start, origin: origin, ended: ended, explains: memory.explains, search: memory.search)
     }
 
     /// The states whose frames the bytes may hold: not those whose streams are encoded.
@@ -46,7 +46,7 @@ struct StateRule: CompositeRule {
 
     /// The frame of the state that has the most evidence. Opaque bytes have none.
     private func byEvidence(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, explains: Bool, searches: Bool
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, explains: Bool, search: ScanMemory.Search
     ) -> FrameScan {
         let end = min(bytes.byteCount, start + Self.window)
         let known = bytes.extracting(0..<end)
@@ -59,7 +59,7 @@ struct StateRule: CompositeRule {
             own.opening = nil
             // Only the first reason is kept.
             own.explains = explains && other == nil
-            own.searches = searches
+            own.search = search
             let scan = part.scan(known, from: start, origin: origin, ended: isAll, memory: &own)
             switch scan {
             case .shape(let shape):
@@ -81,7 +81,7 @@ struct StateRule: CompositeRule {
             for part in readable where !part.rule.dependsOnCutting {
                 var own = ScanMemory()
                 own.opening = nil
-                (own.explains, own.searches) = (false, searches)
+                (own.explains, own.search) = (false, search)
                 let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &own)
                 if case .bad = scan { continue }
                 return scan

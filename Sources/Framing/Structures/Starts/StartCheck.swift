@@ -20,14 +20,18 @@ enum StartVerdict {
 final class LiteralCheck: StartCheck {
     private let literal: [UInt8]
     private let ignoresCase: Bool
+    /// Whether they are a field's, which is read once all of it is available.
+    private let isField: Bool
 
-    init(_ literal: [UInt8], ignoresCase: Bool) { (self.literal, self.ignoresCase) = (literal, ignoresCase) }
+    init(_ literal: [UInt8], ignoresCase: Bool = false, isField: Bool = false) {
+        (self.literal, self.ignoresCase, self.isField) = (literal, ignoresCase, isField)
+    }
 
     func judge(_ bytes: RawSpan, _ at: Int) -> StartVerdict {
+        if isField, literal.count > bytes.byteCount - at { return .open }
         for index in literal.indices {
             guard at + index < bytes.byteCount else { return .open }
-            let (found, wanted) = (bytes[byte: at + index], literal[index])
-            guard found == wanted || ignoresCase && found.lowercased == wanted.lowercased else { return .isOut }
+            guard bytes[byte: at + index].equals(literal[index], ignoringCase: ignoresCase) else { return .isOut }
         }
         return .fits(at + literal.count)
     }

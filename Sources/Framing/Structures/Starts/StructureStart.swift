@@ -2,8 +2,8 @@ import Streams
 
 /// A quick check whether a structure may start with some bytes: no value is read, and nothing is allocated.
 ///
-/// A search asks for nearly every place of a stream, and a walk costs a hundred times as much. Only what a `StructureWalk` calls bad
-/// however many bytes follow is ruled out.
+/// A search asks for nearly every place of a stream, and a walk costs a hundred times as much. What is ruled out, a `StructureWalk` calls
+/// bad, given the same bytes: one that would wait for more must not be decided earlier here, since other kinds of frames may wait for it.
 struct StructureStart: Sendable {
     private var checks: [any StartCheck] = []
     /// The first bytes of what may lie before it.
@@ -55,9 +55,6 @@ struct StructureStart: Sendable {
             guard !text.mayBeQuoted else { return false }
             checks.append(EndedTextCheck(text, item.allowed))
         case .words(let line): checks.append(WordLineCheck(line))
-        case .lines(let lines):
-            checks.append(HeaderLinesCheck(lines))
-            return false
         case .computed: return true
         case .group(let inner): return add(inner, of: structure, depth: depth + 1)
         case .choice(let sequences):
@@ -67,7 +64,7 @@ struct StructureStart: Sendable {
                 checks.append(ChoiceCheck(starts))
             }
             return false
-        case .sized, .body, .repeated: return false
+        case .sized, .body, .repeated, .lines: return false
         }
         return true
     }
@@ -76,7 +73,7 @@ struct StructureStart: Sendable {
         switch field.kind {
         case .unsigned, .signed:
             if let constant = field.constant {
-                return (try? BinaryHead.encode(constant, as: field)).map { LiteralCheck($0, ignoresCase: false) }
+                return (try? BinaryHead.encode(constant, as: field)).map { LiteralCheck($0, isField: true) }
             }
             return NumberCheck(field, allowed) ?? field.fixedSize.map { AnyBytesCheck(count: $0) }
         case .float, .string, .bytes, .numeral: return field.fixedSize.map { AnyBytesCheck(count: $0) }

@@ -28,13 +28,16 @@ final class WordLineCheck: StartCheck {
     }
 
     func judge(_ bytes: RawSpan, _ at: Int) -> StartVerdict {
-        guard line.mayBegin(bytes.extracting(at..<bytes.byteCount)) else { return .isOut }
+        // A walk looks no further.
+        let (furthest, overflow) = at.addingReportingOverflow(line.most + (line.ends.first?.count ?? 1))
+        let end = overflow ? bytes.byteCount : min(bytes.byteCount, furthest)
+        guard line.mayBegin(bytes.extracting(at..<end)) else { return .isOut }
         return bytes.judge(from: at, to: line.ends, most: line.most) { mayFit($0) }
     }
 
     /// Whether a line, without its end, may be of these words.
     private func mayFit(_ bytes: RawSpan) -> Bool {
-        // Its last word decides most lines, and is next to where they end.
+        // Its last word decides most lines, and is next to where they end. A character of at most four bytes may equal one in ASCII.
         if let longestLast, let texts = words.last?.texts {
             guard let last = bytes.lastWord(upTo: 4 * longestLast), mayBe(bytes.extracting(last), texts) else {
                 return false
@@ -78,17 +81,6 @@ final class EndedTextCheck: StartCheck {
     }
 }
 
-/// Lines of a name and a value: the first one.
-final class HeaderLinesCheck: StartCheck {
-    private let lines: HeaderLines
-
-    init(_ lines: HeaderLines) { self.lines = lines }
-
-    func judge(_ bytes: RawSpan, _ at: Int) -> StartVerdict {
-        bytes.judge(from: at, to: lines.ends, most: lines.most) { lines.mayHave($0) }
-    }
-}
-
 extension RawSpan {
     /// The verdict on what ends with one of several byte strings, the longest first.
     ///
@@ -107,14 +99,14 @@ extension RawSpan {
         return .fits(found.upperBound)
     }
 
-    /// Whether text may be one of several in ASCII. One that has other bytes may be equal to such a text, though at most four bytes are
-    /// then a character: U+212A is canonically equivalent to K (Unicode Standard, section 3.7).
+    /// Whether text may be one of several in ASCII, as far as can be told without Unicode's tables: U+212A is canonically equivalent to
+    /// K (Unicode Standard, section 3.7), so that text with other bytes is not ruled out.
     fileprivate func mayBe(oneOf texts: [[UInt8]], ignoresCase: Bool) -> Bool {
         for text in texts where text.count == byteCount {
             var at = 0
             while at < byteCount {
                 let (found, wanted) = (self[byte: at], text[at])
-                guard found == wanted || ignoresCase && found.lowercased == wanted.lowercased else { break }
+                guard found.equals(wanted, ignoringCase: ignoresCase) else { break }
                 at += 1
             }
             if at == byteCount { return true }
