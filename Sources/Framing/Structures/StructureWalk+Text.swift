@@ -87,7 +87,7 @@ extension StructureWalk {
         {
             (behind, content) = (end - base, same)
         } else {
-            guard let end = lines.end(in: known, from: at, searched: &searched) else {
+            guard let end = self.end(of: lines, in: known) else {
                 if known.byteCount - at > lines.most {
                     return bad("\(item.name) has no empty line within \(lines.most) bytes")
                 }
@@ -108,6 +108,12 @@ extension StructureWalk {
         visitor.literal(behind - (lines.ends.last?.count ?? 1)..<behind)
         advance(to: behind)
         return .done
+    }
+
+    /// Where lines end, the empty one included; nil if it is not available yet.
+    private mutating func end(of lines: HeaderLines, in bytes: RawSpan) -> Int? {
+        guard let base = knownLines?.base else { return lines.end(in: bytes, from: at, searched: &searched) }
+        return knownLines?.lines.end(of: lines, in: bytes, from: at, base: base)
     }
 
     /// Examines lines, and remembers them if a search may come upon them again.
