@@ -39,27 +39,6 @@ extension Framer {
         body.take(missing: count - room)
         self.body = body
     }
-
-    /// Adds bytes at `origin` to the unframed runs, which were streamed as part of a body and not kept.
-    mutating func markUnframed(streamed count: Int, _ bad: BadBytes, scratch: FramingScratch) {
-        guard count > 0 else { return }
-        closeRun(nil, scratch)
-        let detail = bad.detail + "; of a body as large as this, only the first \(shared.keptBody) bytes are kept"
-        var left = count
-        while left > 0 {
-            let piece = min(left, UnframedRun.longest)
-            let time =
-                origin + piece > latest.range.lowerBound ? latest.time : chunks.time(ofByteAt: origin + piece - 1)
-            var run = UnframedRun(
-                offset: origin, bytes: [], time: time ?? latest.time, reason: bad.reason, detail: detail)
-            run.streamed = piece
-            self.run = run
-            origin += piece
-            counts.unframed += piece
-            left -= piece
-            closeRun(nil, scratch)
-        }
-    }
 }
 
 extension SharedRule {
