@@ -195,7 +195,7 @@ struct FieldWeight: Sendable {
     init(_ field: HeaderField, _ numbers: inout [UInt64], _ named: inout [BitsWeight]) {
         size = field.fixedSize
         if case .numeral = field.kind { scannedSize = nil } else { scannedSize = size }
-        isRestricted = field.hasConstantBits || !field.allowed.isEmpty
+        isRestricted = field.hasRestriction
         if case .unsigned = field.kind { order = field.order } else { order = nil }
         plainOrder = field.bits.isEmpty ? order : nil
         if case .varint = field.kind { isVarint = true } else { isVarint = false }

@@ -202,19 +202,6 @@ struct TextEnd: Sendable {
     var mayBeQuoted = false
 }
 
-/// A range of values that a field may have, or one of them.
-package struct AllowedValues: Sendable, Hashable {
-    package var low: FieldValue
-    package var high: FieldValue
-
-    func contains(_ value: FieldValue) -> Bool {
-        switch (value, low, high) {
-        case (.integer(let value), .integer(let low), .integer(let high)): low <= value && value <= high
-        default: value == low
-        }
-    }
-}
-
 extension Structure.Item {
     /// Whether its value is of interest although it is not shown: others depend on it, or it is restricted.
     var isNeeded: Bool { isReferenced || !allowed.isEmpty }

@@ -35,7 +35,7 @@ extension StructureWalk {
             guard area <= bytes.byteCount else { return .incomplete(area - at) }
             if Visitor.wantsValues || item.isNeeded {
                 let value = kind.value(in: bytes.extracting(start..<area))
-                if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
+                if !item.allowed.allow(value) { return bad(value.isNotAllowed(as: item.name)) }
                 give(item, value, start..<area, &visitor)
             }
             advance(to: area)
@@ -155,7 +155,7 @@ extension StructureWalk {
             || !field.bits.isEmpty
         {
             let value = value(of: field, item, in: bytes, size: size)
-            if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
+            if !item.allowed.allow(value) { return bad(value.isNotAllowed(as: item.name)) }
             if let mismatch = field.mismatch(value) { return bad(field.message(mismatch, value)) }
             if case .text = value, !field.isText {
                 return bad("\(item.name) is \(value.shortDescription), which is no number")
@@ -178,16 +178,6 @@ extension StructureWalk {
         var field = field
         field.order = flag.evaluate(scope) ? .little : .big
         return field.value(in: bytes, at: at, size: size)
-    }
-
-    /// Whether a value is one of those that there may be.
-    static func allows(_ value: FieldValue, _ allowed: [AllowedValues]) -> Bool {
-        allowed.isEmpty || allowed.contains { $0.contains(value) }
-    }
-
-    /// Why it is not.
-    static func fault(_ value: FieldValue, _ name: String) -> String {
-        "\(name) is \(value.shortDescription), which is not allowed"
     }
 
     /// Makes a value known by its name, and by the names of the groups that it is in.
@@ -287,46 +277,9 @@ extension Structure.Item {
     var decides: Bool {
         switch content {
         case .literal, .words: true
-        case .field(let field): field.constant != nil || field.hasConstantBits || !field.allowed.isEmpty
+        case .field(let field): field.constant != nil || field.hasRestriction
         case .ended, .sized: !allowed.isEmpty
         case .group, .choice, .repeated, .computed, .body, .lines: false
-        }
-    }
-}
-
-extension HeaderField {
-    /// Why a value may not be.
-    enum Mismatch {
-        case constant, value
-        case bits(Bits)
-    }
-
-    /// Why the field may not have a value; nil if it may.
-    func mismatch(_ value: FieldValue) -> Mismatch? {
-        if let constant, let wanted = try? BinaryHead.encode(constant, as: self),
-            let found = try? BinaryHead.encode(value, as: self), wanted != found
-        {
-            return .constant
-        }
-        return restriction(value)
-    }
-
-    /// The same for a field that is no constant.
-    func restriction(_ value: FieldValue) -> Mismatch? {
-        if !StructureWalk.allows(value, allowed) { return .value }
-        guard case .integer(let number) = value else { return nil }
-        for bits in bits {
-            if let constant = bits.constant, bits.value(in: number) != constant { return .bits(bits) }
-        }
-        return nil
-    }
-
-    /// A mismatch in words.
-    func message(_ mismatch: Mismatch, _ value: FieldValue) -> String {
-        switch mismatch {
-        case .constant: "\(name) is not \(constantText ?? constant?.shortDescription ?? "")"
-        case .value: StructureWalk.fault(value, name)
-        case .bits(let bits): "\(bits.name) is not \(bits.constant ?? 0)"
         }
     }
 }

@@ -27,7 +27,7 @@ extension StructureWalk {
         if Visitor.wantsValues || item.isNeeded {
             let kind = text.isText ? SizedValue.text(padding: nil) : .bytes
             let value = kind.value(in: bytes.extracting(at..<found.lowerBound))
-            if !Self.allows(value, item.allowed) { return bad(Self.fault(value, item.name)) }
+            if !item.allowed.allow(value) { return bad(value.isNotAllowed(as: item.name)) }
             give(item, value, at..<found.lowerBound, &visitor)
         }
         visitor.literal(found)

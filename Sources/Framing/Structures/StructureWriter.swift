@@ -365,7 +365,7 @@ extension Structure.Item {
         switch content {
         case .field(let field):
             guard let value = given.fields(named: [field.name]).first?.value.unnamed(field.names) else { return false }
-            return field.mismatch(value) != nil || !allowed.isEmpty && !allowed.contains { $0.contains(value) }
+            return field.mismatch(value) != nil || !allowed.allow(value)
         case .words(let line):
             return line.words.contains { word in
                 guard !word.allowed.isEmpty, let text = given[word.name]?.plainText else { return false }

@@ -68,7 +68,7 @@ package struct BinaryHead: Head {
         fieldNames = fields.map(\.name)
         hasNames = fields.contains { !$0.names.isEmpty || $0.bits.contains { !$0.names.isEmpty } }
         hasConstants =
-            constants.contains { $0 != nil } || fields.contains { $0.hasConstantBits || !$0.allowed.isEmpty }
+            constants.contains { $0 != nil } || fields.contains(where: \.hasRestriction)
         isPlain = offset != nil && (restricted.isEmpty || !hasConstants)
         plainConstants = isPlain ? PlainConstants(constantBytes) : nil
     }

@@ -90,14 +90,7 @@ package struct HeaderField: Sendable, Hashable {
     /// Whether the field may not have every value, although it is no constant.
     var isRestricted: Bool {
         if case .numeral = kind { return true }
-        return hasConstantBits || !allowed.isEmpty
-    }
-
-    /// Whether a value is one of those that the field may have, and its constant bits are right.
-    func allows(_ value: FieldValue) -> Bool {
-        if !allowed.isEmpty, !allowed.contains(where: { $0.contains(value) }) { return false }
-        guard case .integer(let number) = value else { return true }
-        return bits.allSatisfy { $0.constant == nil || $0.constant == $0.value(in: number) }
+        return hasRestriction
     }
 
     /// How many bytes the field takes; nil if that depends on its value.
