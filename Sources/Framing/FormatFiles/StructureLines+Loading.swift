@@ -32,7 +32,7 @@ extension String {
 }
 
 extension Structure.Item {
-    var isConstant: Bool { if case .literal = content { true } else { false } }
+    var isConstant: Bool { if case .literal = self.content { true } else { false } }
 }
 
 extension YAMLMap {

@@ -7,10 +7,9 @@ package struct StructuredHead: Head {
     package static let raw = "raw"
 
     /// The header's length, as expressions of the body's size name it.
-    static let lengthPath = [lengthGroup, lengthName]
+    static let lengthPath = lengthGroups + [lengthName]
+    static let lengthGroups = ["header"]
     static let lengthName = "length"
-    static let lengthGroups = [lengthGroup]
-    private static let lengthGroup = "header"
 
     let structure: Structure
     /// Where the body ends, by cases; without any, there is none.

@@ -20,50 +20,22 @@ struct Structure: Sendable {
         var only: Int?
     }
 
-    /// One item of a sequence. Copies share what it is, since a walk takes every item out of its sequence.
+    /// One item of a sequence. Copies share its parts, since a walk takes every item out of its sequence.
+    @dynamicMemberLookup
     struct Item: Sendable {
-        /// Its name; empty if it is not shown: a literal.
-        var name: String {
-            get { parts.name }
-            set { change { $0.name = newValue } }
-        }
-        /// When it is there; nil: always.
-        var condition: Expression? {
-            get { parts.condition }
-            set { change { $0.condition = newValue } }
-        }
-        var content: Content {
-            get { parts.content }
-            set { change { $0.content = newValue } }
-        }
-        /// How many bytes it has; nil if its content says so.
-        var size: Size? {
-            get { parts.size }
-            set { change { $0.size = newValue } }
-        }
-        /// The values that it may have; empty: all.
-        var allowed: [AllowedValues] {
-            get { parts.allowed }
-            set { change { $0.allowed = newValue } }
-        }
-        /// Whether an expression refers to its value.
-        var isReferenced: Bool {
-            get { parts.isReferenced }
-            set { change { $0.isReferenced = newValue } }
-        }
-        /// When its number is little-endian; nil: the field itself says so.
-        var littleEndian: Expression? {
-            get { parts.littleEndian }
-            set { change { $0.littleEndian = newValue } }
-        }
-
-        private struct Parts: Sendable {
+        struct Parts: Sendable {
+            /// Its name; empty if it is not shown: a literal.
             var name: String
+            /// When it is there; nil: always.
             var condition: Expression?
             var content: Content
+            /// How many bytes it has; nil if its content says so.
             var size: Size?
+            /// The values that it may have; empty: all.
             var allowed: [AllowedValues] = []
+            /// Whether an expression refers to its value.
             var isReferenced = false
+            /// When its number is little-endian; nil: the field itself says so.
             var littleEndian: Expression?
         }
 
@@ -74,16 +46,18 @@ struct Structure: Sendable {
         }
 
         private var shared: Shared
-        private var parts: Parts { shared.parts }
 
         init(name: String, condition: Expression? = nil, content: Content) {
             shared = Shared(Parts(name: name, condition: condition, content: content))
         }
 
-        private mutating func change(_ change: (inout Parts) -> Void) {
-            var parts = parts
-            change(&parts)
-            shared = Shared(parts)
+        subscript<Part>(dynamicMember part: WritableKeyPath<Parts, Part>) -> Part {
+            @inline(__always) get { shared.parts[keyPath: part] }
+            set {
+                var parts = shared.parts
+                parts[keyPath: part] = newValue
+                shared = Shared(parts)
+            }
         }
     }
 
@@ -204,7 +178,7 @@ struct TextEnd: Sendable {
 
 extension Structure.Item {
     /// Whether its value is of interest although it is not shown: others depend on it, or it is restricted.
-    var isNeeded: Bool { isReferenced || !allowed.isEmpty }
+    var isNeeded: Bool { self.isReferenced || !self.allowed.isEmpty }
 }
 
 extension Structure {

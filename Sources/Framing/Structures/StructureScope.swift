@@ -57,11 +57,7 @@ struct StructureScope: FieldSource, Sendable {
         let first = path.count > 1 && path[0] == "fields" ? 1 : 0
         guard path.count > first else { return .absent }
         let last = path.count - 1
-        var found: Int?
-        for index in values.indices.reversed() where isAt(path, from: first, index) {
-            found = index
-            break
-        }
+        let found = values.indices.last { isAt(path, from: first, $0) }
         if !lines.isEmpty, last == first + 1 {
             for known in lines.reversed() where known.place > found ?? -1 && known.name == path[first] {
                 if let value = known.lines.value(of: path[last]) { return Value(value) }

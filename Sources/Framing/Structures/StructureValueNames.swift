@@ -50,7 +50,7 @@ extension Structure {
 extension Structure.Item {
     /// Whether its value is a list or an object.
     var isContainer: Bool {
-        switch content {
+        switch self.content {
         case .group, .repeated, .choice, .lines: true
         case .literal, .field, .sized, .ended, .words, .computed, .body: false
         }

@@ -74,7 +74,7 @@ struct StructureValues: StructureVisitor {
 extension Structure.Item {
     /// Whether its value is text.
     var isText: Bool {
-        switch content {
+        switch self.content {
         case .sized(let value): value.isText
         case .ended(let end): end.isText
         case .field(let field): field.isText

@@ -275,10 +275,10 @@ extension StructureWalk {
 extension Structure.Item {
     /// Whether its bytes decide whether the sequence that begins with it fits.
     var decides: Bool {
-        switch content {
+        switch self.content {
         case .literal, .words: true
         case .field(let field): field.constant != nil || field.hasRestriction
-        case .ended, .sized: !allowed.isEmpty
+        case .ended, .sized: !self.allowed.isEmpty
         case .group, .choice, .repeated, .computed, .body, .lines: false
         }
     }

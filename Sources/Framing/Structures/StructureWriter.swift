@@ -353,19 +353,19 @@ extension Structure {
 extension Structure.Item {
     /// The names of its values.
     var names: [String] {
-        switch content {
-        case .field(let field): [name] + field.bits.map(\.name)
+        switch self.content {
+        case .field(let field): [self.name] + field.bits.map(\.name)
         case .words(let line): line.words.map(\.name)
-        default: name.isEmpty ? [] : [name]
+        default: self.name.isEmpty ? [] : [self.name]
         }
     }
 
     /// Whether given values are none that its constants allow.
     fileprivate func contradicts(_ given: StructureMembers) -> Bool {
-        switch content {
+        switch self.content {
         case .field(let field):
             guard let value = given.fields(named: [field.name]).first?.value.unnamed(field.names) else { return false }
-            return field.mismatch(value) != nil || !allowed.allow(value)
+            return field.mismatch(value) != nil || !self.allowed.allow(value)
         case .words(let line):
             return line.words.contains { word in
                 guard !word.allowed.isEmpty, let text = given[word.name]?.plainText else { return false }
