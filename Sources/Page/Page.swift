@@ -11,6 +11,8 @@ package final class Page: Sendable {
     package let queue: PageQueue
     /// Whether traffic is watched as it passes, and not read from files.
     let isLive: Bool
+    /// What tells this page from one of another run at the same address.
+    let run = String(UInt64.random(in: 0...UInt64.max), radix: 16)
     private let writing = NIOThreadPool(numberOfThreads: 1)
     private let reading = NIOThreadPool(numberOfThreads: 2)
 

@@ -34,6 +34,13 @@ import Trace
         }
     }
 
+    @Test func eachRunHasANameOfItsOwn() async throws {
+        let fixture = try #require(Fixture.all.first)
+        let (one, other) = (try await ShownTrace(fixture), try await ShownTrace(fixture))
+        let names = try await (one.router.get("state")["run"], one.router.get("state")["run"], other.router.get("state")["run"])
+        #expect(names.0?.text != nil && names.0?.text == names.1?.text && names.0?.text != names.2?.text)
+    }
+
     @Test(arguments: Fixture.all) func connectionsAddUp(_ fixture: Fixture) async throws {
         let shown = try await ShownTrace(fixture)
         let rows = try await shown.router.rows("connections")

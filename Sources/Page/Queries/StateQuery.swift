@@ -14,6 +14,7 @@ enum StateQuery {
         return JSONText.object { json in
             json.member("source", state.0)
             json.member("tool", state.1)
+            json.member("run", page.run)
             json.member("live", page.isLive)
             news.write(to: &json)
             json.member("earliest", time: state.2.0)

@@ -157,9 +157,13 @@ export class Page {
       this.connected = news.connected;
       // The address was opened anew elsewhere, so the other server knows this page: it has another trace.
       if (returns && this.replaced) return location.reload();
-      this.replaced = news.replaced ?? this.replaced;
+      // For good: it may know this page by the time that it is asked again.
+      this.replaced ||= news.replaced ?? false;
       if (returns) this.reload();
       else if (news.connected && !this.live) this.refreshState();
+    } else if (news.run !== undefined && news.run !== this.latest.run) {
+      // What is shown is not of its trace.
+      location.reload();
     } else {
       this.latest = { ...this.latest, ...news };
       if (!this.paused) this.apply();

@@ -132,25 +132,54 @@ def a_question_that_is_wrong_is_said(browser, _):
 
 
 def another_server_at_the_same_address_is_said(browser, _):
+    said = f"{LIVE}.includes('another frametap runs here now: open the address that it printed')"
+    # Its address is opened in another tab, and the cookie is the same: before a request, or between two of a page that tries again.
+    for manner in ("well", "known"):
+        server, address = mock_server.serve(1000)
+        traffic = server.RequestHandlerClass.traffic
+        try:
+            at(browser, address, "view=frames")
+            browser.wait(READY)
+            browser.run("(window.isOld = true, 1)")
+            traffic.manner = "refused"
+            browser.wait(said, "that there is another one")
+            # Also while the page tries again.
+            assert browser.run(f"(async () => {{ for (let n = 0; n < 60; n++) {{ await new Promise((done) => setTimeout(done, 25)); if (!{said}) return false; }} return true; }})()")
+            traffic.manner = manner
+            comes(browser)
+        finally:
+            browser.events.clear()
+            server.shutdown()
+
+
+def another_server_that_knows_the_page_is_noticed(browser, _):
     server, address = mock_server.serve(1000)
     traffic = server.RequestHandlerClass.traffic
-    said = f"{LIVE}.includes('another frametap runs here now: open the address that it printed')"
     try:
         at(browser, address, "view=frames")
         browser.wait(READY)
-        browser.run("(window.isOld = true, 1)")
-        traffic.manner = "refused"
-        browser.wait(said, "that there is another one")
-        # Also while the page tries again.
-        assert browser.run(f"(async () => {{ for (let n = 0; n < 60; n++) {{ await new Promise((done) => setTimeout(done, 25)); if (!{said}) return false; }} return true; }})()")
-        # Its address was opened in another tab: the cookie is the same.
-        began, traffic.manner = time.monotonic(), "well"
-        while not loaded(browser):
-            assert time.monotonic() < began + 60, "waited in vain for the page of the other one"
-            time.sleep(0.1)
+        for run in ("1", "2"):
+            browser.run("(window.isOld = true, 1)")
+            traffic.manner = "gone"
+            browser.wait(f"{LIVE}.includes('frametap does not answer')", "that it is gone")
+            traffic.manner, traffic.run = "well", run
+            if run == "2":
+                comes(browser)
+            else:
+                browser.wait(f"!{LIVE}.includes('does not answer')", "that it is back", 30)
+                browser.run("new Promise((done) => setTimeout(() => done(1), 500))")
+                assert browser.run("window.isOld"), "it was the same one"
     finally:
         browser.events.clear()
         server.shutdown()
+
+
+def comes(browser):
+    """Waits for the page of another server."""
+    began = time.monotonic()
+    while not loaded(browser):
+        assert time.monotonic() < began + 60, "waited in vain for the page of the other one"
+        time.sleep(0.1)
 
 
 def loaded(browser):
@@ -384,6 +413,7 @@ def changes_of_rules_keep_what_is_being_written(browser, _):
 
 CHECKS = [
     what_is_shown_stays_while_the_server_is_gone, what_was_asked_of_a_server_that_vanished_is_asked_again, views_that_are_opened_while_the_server_is_gone_come_later, a_question_that_is_wrong_is_said, another_server_at_the_same_address_is_said,
+    another_server_that_knows_the_page_is_noticed,
     a_server_that_says_nothing_any_more_is_noticed, a_server_that_has_no_news_is_there, what_could_not_be_read_is_shown, a_paused_page_searches_what_there_was, what_was_written_into_a_held_frame_stays,
     a_decision_that_cannot_be_carried_out_is_said, all_held_frames_are_counted, changes_of_rules_keep_what_is_being_written,
 ]

@@ -41,9 +41,9 @@ class Traffic:
         self.base, self.rate, self.began = frames, rate, time.monotonic()
         self.missed = 0
         self.complaints, self.switches = [], 0
-        # How it answers: as it should, "refused" (it does not know the page), "gone" (connections end), "silent" (nothing comes), or
-        # "lost" (what is asked is never answered, even when it is well again).
-        self.manner = "well"
+        # How it answers: as it should, "refused" (it does not know the page), "known" (it knows the page from the next request on),
+        # "gone" (connections end), "silent" (nothing comes), or "lost" (what is asked is never answered, even when it is well again).
+        self.manner, self.run = "well", "1"
         # How many findings there are, by what connections' numbers differ, and what the page has asked for: (when, what, parameters).
         self.found, self.apart, self.asked = 0, 1, []
         self.listeners = [{"name": "chat", "listen": "127.0.0.1:18088", "to": "127.0.0.1:8088", "format": "im-json", "rules": ['delay: type == "img"; by: 1s'], "breakpoints": [], "seed": 1, "connections": [1]}]
@@ -74,7 +74,7 @@ class Traffic:
 
     def state(self):
         frames = self.frames
-        return {"source": "made up", "tool": "frametap mock", "live": self.rate > 0, "finished": False, "events": frames, "frames": frames, "connections": CONNECTIONS, "findings": self.found,
+        return {"source": "made up", "tool": "frametap mock", "run": self.run, "live": self.rate > 0, "finished": False, "events": frames, "frames": frames, "connections": CONNECTIONS, "findings": self.found,
                 "earliest": str(START), "latest": str(START + frames * STEP), "missed": self.missed, "held": len(self.waiting), "complaints": self.complaints, "switches": self.switches, "formats": {"im-json": {"types": {"client": TYPES, "server": TYPES}, "fields": ["sender", "type"]}},
                 "actions": True, "token": None}
 
@@ -234,11 +234,14 @@ class Handler(BaseHTTPRequestHandler):
             time.sleep(0.02)
         if self.traffic.manner == "lost":
             threading.Event().wait()
-        if self.traffic.manner == "gone":
+        manner = self.traffic.manner
+        if manner == "gone":
             self.close_connection = True
-        elif self.traffic.manner == "refused":
+        elif manner in ("refused", "known"):
+            if manner == "known":
+                self.traffic.manner = "well"
             self.reply(403, json.dumps({"error": "open the address that frametap printed", "status": 403}).encode())
-        return self.traffic.manner == "well"
+        return manner == "well"
 
     def news(self):
         accept = base64.b64encode(hashlib.sha1((self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").encode()).digest()).decode()
@@ -248,7 +251,7 @@ class Handler(BaseHTTPRequestHandler):
             while self.traffic.manner in ("well", "silent"):
                 while self.traffic.manner == "silent":
                     time.sleep(0.02)
-                text = json.dumps({key: value for key, value in self.traffic.state().items() if key not in ("formats", "earliest", "source", "tool", "live", "actions", "token")}).encode()
+                text = json.dumps({key: value for key, value in self.traffic.state().items() if key not in ("formats", "earliest", "source", "tool", "run", "live", "actions", "token")}).encode()
                 self.wfile.write(b"\x81" + (bytes([len(text)]) if len(text) < 126 else b"\x7e" + struct.pack(">H", len(text))) + text)
                 self.wfile.flush()
                 time.sleep(0.2)

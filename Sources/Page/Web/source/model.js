@@ -5,7 +5,7 @@
  *   secret?: boolean, findingKind?: string, severity?: string, message?: string, offset?: number, reason?: string | null, detail?: string,
  *   action?: string, rule?: string, text?: string, missing?: number, pair?: Pair | null}} Row
  * @typedef {{role: "request" | "answer", event: number | null, index: number | null, took: number | null}} Pair
- * @typedef {{source: string, tool: string, live: boolean, finished: boolean, events: number, frames: number, connections: number, findings: number,
+ * @typedef {{source: string, tool: string, run?: string, live: boolean, finished: boolean, events: number, frames: number, connections: number, findings: number,
  *   earliest: string | null, latest: string | null, missed: number, held?: number, complaints?: string[], switches?: number, formats: Record<string, {types: {client: string[], server: string[]},
  *   fields: string[], heartbeats?: string[]}>, actions: boolean}} State
  * @typedef {{filter?: string, connection?: number | null, leg?: string | null, kinds?: string}} Query

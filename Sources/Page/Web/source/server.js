@@ -155,7 +155,7 @@ export class ServerSource {
       // Of a connection that is refused, only a request learns why.
       const status = await this.status();
       if (ended) return;
-      if (status !== 0) heard({ connected: false, replaced: status === 403 });
+      if (status === 403) heard({ connected: false, replaced: true });
       setTimeout(connect, pause);
       pause = Math.min(10_000, pause * 2);
     };
