@@ -78,11 +78,6 @@ package final class Conversation: @unchecked Sendable {
         return side.state
     }
 
-    /// Whether the state of a direction's next frame, or of the one that has begun, is known.
-    func knowsState(of direction: Direction) -> Bool {
-        sides[direction].state != nil || sides[direction].held?.state != nil
-    }
-
     /// Whether nothing was seen of the other side, which may have changed this one's state.
     func isAlone(_ direction: Direction) -> Bool { !sides[direction.opposite].hasFrames }
 

@@ -77,6 +77,13 @@ import Testing
         return bytes
     }
 
+    /// Whether a walk calls a place bad, and does not wait for more bytes.
+    private static func isBad(_ rule: Structured, _ bytes: [UInt8], at place: Int) -> Bool {
+        var memory = ScanMemory()
+        let scan = rule.scan(bytes.span.bytes, from: place, origin: 0, ended: false, memory: &memory)
+        return if case .bad = scan { true } else { false }
+    }
+
     private static func hasFrame(_ rule: Structured, _ bytes: [UInt8], at place: Int) -> Bool {
         var memory = ScanMemory()
         switch rule.scan(bytes.span.bytes, from: place, origin: 0, ended: true, memory: &memory) {
@@ -98,6 +105,10 @@ import Testing
                     let known = Int.random(in: place + 1...bytes.count, using: &generator)
                     let isOut = !rule.startCheck.mayFit(bytes.span.bytes.extracting(0..<known), at: place)
                     ruledOut += isOut ? 1 : 0
+                    if isOut {
+                        let isBad = Self.isBad(rule, Array(bytes[..<known]), at: place)
+                        #expect(isBad, "\(name): \(place) of \(bytes), \(known) known, seed \(seed)")
+                    }
                     guard Self.hasFrame(rule, bytes, at: place) else { continue }
                     frames += 1
                     #expect(!isOut, "\(name): \(place) of \(bytes), \(known) known, seed \(seed)")

@@ -95,10 +95,9 @@ struct StateRule: CompositeRule {
         return memory.opening == offset ? 0 : nil
     }
 
-    /// Where the state is not known, only frames with evidence are found.
+    /// A search finds frames with evidence: opaque bytes have none, except where a stream begins.
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
-        let knowsState = conversation.map { $0.knowsState(of: $1) } ?? false
-        for (state, part) in parts.enumerated() where knowsState || state == 0 || !part.rule.dependsOnCutting {
+        for (state, part) in parts.enumerated() where state == 0 || !part.rule.dependsOnCutting {
             if part.rule.mayStart(bytes, at: start) { return true }
         }
         return false
