@@ -69,32 +69,35 @@ extension Evidence {
     /// The evidence that a number of this width, in bits, is a length: frames' lengths are spread evenly over their orders of
     /// magnitude.
     static func length(_ value: UInt64, width: Int) -> Double {
-        (value < UInt64(shortLengths.count) ? shortLengths[Int(value)] : -log2(Double(value) + 1))
-            - (width < lengthWidths.count ? lengthWidths[max(width, 0)] : log2(0.693 * Double(width)))
+        -magnitude(value) - (width < lengthWidths.count ? lengthWidths[max(width, 0)] : log2(0.693 * Double(width)))
     }
 
-    /// Most lengths are short, and a logarithm takes as long as the rest of a search's step.
-    private static let shortLengths: [Double] = (0..<4_096).map { -log2(Double($0) + 1) }
+    /// The binary logarithm of a number plus 1. Most are small, and a logarithm takes as long as the rest of a search's step.
+    private static func magnitude(_ number: UInt64) -> Double {
+        number < UInt64(magnitudes.count) ? magnitudes[Int(number)] : log2(Double(number) + 1)
+    }
+
+    private static let magnitudes: [Double] = (0..<4_096).map { log2(Double($0) + 1) }
     private static let lengthWidths: [Double] = (0...64).map { log2(0.693 * Double($0)) }
 
     /// The evidence that a value is one of those that the format names, of all values of its width. Half of a format's frames are
     /// assumed to have named values.
     static func named(_ isNamed: Bool, of count: Int, bits: Double) -> Double {
-        isNamed ? bits - 1 - log2(Double(max(count, 1))) : -1
+        isNamed ? bits - 1 - magnitude(UInt64(max(count, 1) - 1)) : -1
     }
 
     /// The evidence that one of several kinds of frames fits.
-    static func choice(of count: Int) -> Double { -log2(Double(max(count, 1))) }
+    static func choice(of count: Int) -> Double { -magnitude(UInt64(max(count, 1) - 1)) }
 
     /// How much evidence a place needs, which grows with the number of places tried: what other data reaches at one place in 2^n
     /// is reached somewhere sooner or later. Summed over all places, the chance of a false one is below 1 %.
-    static func needed(places: Int) -> Double { 8 + 1.5 * log2(Double(max(places, 1))) }
+    static func needed(places: Int) -> Double { 8 + 1.5 * magnitude(UInt64(max(places, 1) - 1)) }
 
     /// How much evidence the frames before the first certain one need to be accepted as frames.
-    static func neededBefore(places: Int) -> Double { places <= 1 ? 0 : 2 + log2(Double(places)) }
+    static func neededBefore(places: Int) -> Double { places <= 1 ? 0 : 2 + magnitude(UInt64(places - 1)) }
 
     /// The evidence that a frame ends exactly where its stream does.
-    static func landing(_ length: Int) -> Double { log2(Double(length) + 1) }
+    static func landing(_ length: Int) -> Double { magnitude(UInt64(max(length, 0))) }
 
     /// The additional evidence if the frames began with the first byte: they leave nothing unexplained, and streams are picked up
     /// at the start of a packet, which usually is the start of a frame.

@@ -151,6 +151,9 @@ final class Candidate {
         judge(probe.verdict, direction)
     }
 
+    /// Whether a verdict may be reached at a position and stay, whatever follows. Mid-stream, it is that of all frames seen so far.
+    var settlesOnTheWay: Bool { isAligned }
+
     /// Approximately how much memory the trials hold.
     var heldMemory: Int { (probes.fromClient?.heldMemory ?? 0) + (probes.fromServer?.heldMemory ?? 0) }
 
@@ -202,12 +205,18 @@ final class Candidate {
         return among.evidence
     }
 
+    /// Whether a side may be enough for a format that does not fit without doubt.
+    private func mayFit(_ verdict: FormatProbe.Verdict) -> Bool {
+        verdict.fits || verdict.isAlone || verdict.isOpenHead
+    }
+
     /// How well it fits if no more of the streams is seen, and the evidence; nil if it does not fit.
     ///
     /// The rank is 0 for the usual evidence, 1 if there are only a few frames or just a head, 2 for a single frame. Frames whose
     /// bodies were checked up to the last byte of the streams are never few: an object of several lines is no lines of text.
     var conclusion: (rank: Int, evidence: String)? {
         if fits { return (0, evidence) }
+        guard mayFit(verdicts.fromClient) || mayFit(verdicts.fromServer) else { return nil }
         let verdicts = knownVerdicts
         guard !isOut, !verdicts.isEmpty, !detection.needsBoth else { return nil }
         if !isAligned, verdicts.allSatisfy(\.fits) { return (1, evidence) }

@@ -105,6 +105,10 @@ extension Detection {
 
     /// Feeds bytes up to each fixed position; returns how many were passed.
     private func feed(_ candidate: Candidate, _ bytes: RawSpan, at offset: Int, of direction: Direction) -> Int {
+        if !candidate.settlesOnTheWay {
+            candidate.receive(bytes, from: direction)
+            return bytes.byteCount
+        }
         var at = 0
         while at < bytes.byteCount {
             let step = min(candidate.steady(bytes.extracting(at..<bytes.byteCount), from: direction), limit)

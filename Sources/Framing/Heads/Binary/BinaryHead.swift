@@ -1,7 +1,7 @@
 import Streams
 
 /// A header of binary fields, one after the other; also a trailer.
-package struct BinaryHead: Head {
+package final class BinaryHead: Head {
     package let fields: [HeaderField]
     /// Where each field starts, as far as that does not depend on preceding values.
     package let fixedOffsets: [Int]
