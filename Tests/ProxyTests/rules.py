@@ -47,10 +47,17 @@ for line in sys.stdin:
     try:
         client.connect(("127.0.0.1", proxy))
         if line.startswith("raw "):
-            # Frames with escapes, one after the other, each read before the next.
-            for piece in line.strip()[4:].split("|"):
-                client.sendall(piece.encode().decode("unicode_escape").encode())
-                time.sleep(0.05)
+            # Frames with escapes. The first two pass in reads of their own: the next is sent once they have come back.
+            sent = ""
+            for number, piece in enumerate(line.strip()[4:].split("|")):
+                frame = piece.encode().decode("unicode_escape")
+                client.sendall(frame.encode())
+                sent += frame
+                while number < 2 and len(seen["client got"]) < len(sent):
+                    data = client.recv(4096)
+                    if not data:
+                        raise OSError("the connection ended before a frame came back")
+                    seen["client got"] += data.decode()
         else:
             client.sendall(line.strip().replace(";", "\n").encode() + b"\n")
         client.shutdown(socket.SHUT_WR)
