@@ -50,7 +50,9 @@ let package = Package(
     ],
     targets: [
         .target(name: "Platform", swiftSettings: fuzzed),
-        .target(name: "Streams", swiftSettings: fuzzed),
+        .target(
+            name: "Streams", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: fuzzed),
         .target(name: "Expressions", dependencies: ["Streams"], swiftSettings: fuzzed),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
@@ -180,7 +182,7 @@ let package = Package(
             ],
             linkerSettings: staticallyLinked),
         .testTarget(name: "PlatformTests", dependencies: ["Platform"]),
-        .testTarget(name: "StreamsTests", dependencies: ["Streams"]),
+        .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
         .testTarget(name: "YAMLTests", dependencies: ["TestSupport", "YAML"]),
         .testTarget(name: "ExpressionsTests", dependencies: ["Expressions", "Platform"]),
         .testTarget(

@@ -47,6 +47,16 @@ package protocol ConnectionReceiver: AnyObject {
 
     /// The connection is over, as far as the source can tell.
     func closed(_ closing: Closing)
+
+    /// A receiver that takes less memory while nothing happens; nil if there is none at present.
+    ///
+    /// It must replace this one, which may be used up. The results are the same.
+    func dormant() -> (any ConnectionReceiver)?
+}
+
+extension ConnectionReceiver {
+    /// There is none.
+    package func dormant() -> (any ConnectionReceiver)? { nil }
 }
 
 /// How a connection began.

@@ -10,7 +10,8 @@ public final class TracedConnection {
     public var format: Format? { known?.format }
     /// How the format was chosen; nil while unknown.
     public var choice: FormatChoice? { chosen?.choice }
-    private var chosen: SharedChoice?
+    /// The same, as connections of one format share it.
+    package private(set) var chosen: SharedChoice?
 
     /// The kinds of a side's frames; nil while its format is unknown.
     package func kinds(of direction: Direction) -> FrameKinds? {
@@ -73,6 +74,32 @@ public final class TracedConnection {
         }
     }
 
+    /// Whether a few numbers and its format say all there is to know of it (`init(_:_:_:)`).
+    package var isResting: Bool {
+        leg == nil && counted == nil && witnesses.isEmpty && traffic.fromClient.disturbances == nil
+            && traffic.fromServer.disturbances == nil
+    }
+
+    /// Packs a resting connection.
+    package func pack(into numbers: inout PackedNumbers) {
+        var opening = opening
+        opening.pass(through: &numbers)
+        var state = Resting(self)
+        state.pass(through: &numbers)
+    }
+
+    /// A connection as it was when it was packed.
+    package init(_ numbers: inout PackedNumbers, _ format: KnownFormat?, _ choice: SharedChoice?) {
+        var opening = Opening.unknown
+        opening.pass(through: &numbers)
+        start = CompactOpening(opening)
+        (known, chosen) = (format, choice)
+        var state = Resting(self)
+        state.pass(through: &numbers)
+        (traffic.fromClient, traffic.fromServer) = (state.fromClient, state.fromServer)
+        (begun, skipsPairs) = (state.hasBegun, state.skipsPairs)
+    }
+
     /// Sets the format.
     package func recognise(_ format: Format?, _ choice: FormatChoice) {
         chosen = SharedChoice(choice)
@@ -100,9 +127,13 @@ package final class KnownFormat {
     /// The kinds of frames of each side.
     package let kinds: PerDirection<FrameKinds>
 
+    /// What its connections' heartbeats have to fulfil; nil if there is nothing.
+    package let heartbeat: SharedContract?
+
     /// A format of which no frame has been seen.
     package init(_ format: Format) {
         self.format = format
+        heartbeat = format.heartbeat.map { SharedContract($0) }
         kinds = PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer))
     }
 
@@ -117,8 +148,17 @@ package final class KnownFormat {
     }
 }
 
+/// A contract for heartbeats shared by many connections: it is large.
+package final class SharedContract {
+    /// The contract.
+    package let contract: HeartbeatContract
+
+    /// A contract to share.
+    package init(_ contract: HeartbeatContract) { self.contract = contract }
+}
+
 /// A choice shared by many connections.
-private final class SharedChoice {
+package final class SharedChoice {
     let choice: FormatChoice
 
     init(_ choice: FormatChoice) { self.choice = choice }

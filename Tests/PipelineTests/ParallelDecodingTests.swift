@@ -24,12 +24,14 @@ import Trace
     }
 
     /// Reads a capture on a thread of its own; `decode` gets the queue.
-    private func read(_ bytes: [UInt8], _ decode: (BatchQueue) -> Void) {
+    private func read(
+        _ bytes: [UInt8], _ options: ReassemblyOptions = ReassemblyOptions(), _ decode: (BatchQueue) -> Void
+    ) {
         let queue = BatchQueue(batches: 2)
         let group = DispatchGroup()
         DispatchQueue(label: "reader").async(group: group) {
             let receiver = BatchingReceiver(queue)
-            var capture = CaptureDecoder(receiver: receiver)
+            var capture = CaptureDecoder(options: options, receiver: receiver)
             var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
             _ = try? reader.read(to: &capture)
             capture.finish()
@@ -54,16 +56,28 @@ import Trace
             decoder.flush()
             return outputs.map(\.text)
         }
-        let alone = outputs { decoder in
-            var capture = CaptureDecoder(receiver: decoder)
-            var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
-            _ = try? reader.read(to: &capture)
-            capture.finish()
+        // Few connections stay awake, or all.
+        var dozing = ReassemblyOptions()
+        dozing.awakeLimit = 1
+        func alone(_ options: ReassemblyOptions) -> [String] {
+            outputs { decoder in
+                var capture = CaptureDecoder(options: options, receiver: decoder)
+                var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
+                _ = try? reader.read(to: &capture)
+                capture.finish()
+            }
         }
-        let parallel = outputs { decoder in
-            read(bytes) { BatchReplay($0, to: decoder).run { false } }
+        func parallel(_ options: ReassemblyOptions) -> [String] {
+            outputs { decoder in
+                read(bytes, options) {
+                    BatchReplay($0, to: decoder, awakeLimit: options.awakeLimit).run { false }
+                }
+            }
         }
-        #expect(alone == parallel)
+        let expected = alone(ReassemblyOptions())
+        #expect(parallel(ReassemblyOptions()) == expected)
+        #expect(alone(dozing) == expected)
+        #expect(parallel(dozing) == expected)
     }
 
     /// What becomes due in the past is in the same place of the trace, however often the source says what time it is: a frame that was

@@ -43,7 +43,7 @@ package final class HeartbeatMonitor: Analysis {
 
     /// Waits for the first heartbeat.
     package func recognised(_ connection: TracedConnection, into findings: inout [Finding]) {
-        guard connection.hasBegun, let contract = connection.known?.format.heartbeat else { return }
+        guard connection.hasBegun, let contract = connection.known?.heartbeat else { return }
         let bucket = HostBuckets.bucket(of: connection)
         guard expecting[bucket] < mostExpected else { return }
         expecting[bucket] += 1
@@ -86,7 +86,7 @@ package final class HeartbeatMonitor: Analysis {
             let count = side.value(at: announced.place, of: bytes, frame.shape).flatMap(Self.number), count >= 0
         else { return }
         guard let watch = watch(connection, from: contract.from) else { return }
-        watch.contract = contract.announcing(count, announced)
+        watch.expect(contract.announcing(count, announced))
         // The clock starts with what says how fast it goes.
         watch.announced = frame.info.time
         watch.scheduled = nil
@@ -106,8 +106,8 @@ package final class HeartbeatMonitor: Analysis {
     /// The state of a connection's heartbeats; nil if its format has none from that side.
     private func watch(_ connection: TracedConnection, from direction: Direction) -> HeartbeatWatch? {
         if let known = watched[connection.number] { return known.from == direction ? known : nil }
-        guard let contract = connection.known?.format.heartbeat, contract.from == direction else { return nil }
-        let first = HeartbeatWatch(connection, contract)
+        guard let shared = connection.known?.heartbeat, shared.contract.from == direction else { return nil }
+        let first = HeartbeatWatch(connection, shared)
         watched[connection.number] = first
         return first
     }
@@ -164,15 +164,15 @@ package final class HeartbeatMonitor: Analysis {
 
     /// Stops waiting.
     package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
-        guard let contract = connection.known?.format.heartbeat else { return }
+        guard let shared = connection.known?.heartbeat else { return }
         if let watch = watched.removeValue(forKey: connection.number) {
             deadlines.cancel(connection.number)
             if watch.isExpected { expecting[HostBuckets.bucket(of: connection)] -= 1 }
             end(watch, at: closing.time, .distantFuture, because: closing.reason, into: &findings)
             if let finding = watch.close(closing) { findings.append(finding) }
             if watch.late > HeartbeatWatch.mostLate { findings.append(watch.moreLate(at: closing.time)) }
-        } else if connection.hasBegun, !connection.hadHeartbeats[contract.from] {
-            let watch = HeartbeatWatch(connection, contract)
+        } else if connection.hasBegun, !connection.hadHeartbeats[shared.contract.from] {
+            let watch = HeartbeatWatch(connection, shared)
             end(watch, at: closing.time, .distantFuture, because: closing.reason, into: &findings)
         }
     }

@@ -6,7 +6,8 @@ import Trace
 final class HeartbeatWatch {
     let connection: TracedConnection
     /// What is expected; an announcement may change it.
-    var contract: HeartbeatContract
+    var contract: HeartbeatContract { shared.contract }
+    private var shared: SharedContract
     /// If the contract was learned: from what.
     var learned: LearnedFrom?
     /// When the last heartbeat arrived; nil before the first.
@@ -57,10 +58,13 @@ final class HeartbeatWatch {
         var spread: Double
     }
 
-    init(_ connection: TracedConnection, _ contract: HeartbeatContract) {
+    init(_ connection: TracedConnection, _ contract: SharedContract) {
         self.connection = connection
-        self.contract = contract
+        shared = contract
     }
+
+    /// Expects something else from now on.
+    func expect(_ contract: HeartbeatContract) { shared = SharedContract(contract) }
 
     /// A heartbeat arrived.
     func note(_ heartbeat: FrameInfo, _ type: String) {

@@ -109,7 +109,7 @@ package final class LearnedHeartbeats: Analysis {
             if watch.isReported { findings.append(watch.resumptionAtOnce(with: info)) }
         }
         guard let contract = Self.contract(key.from, every: candidate.interval.mean) else { return }
-        let watch = HeartbeatWatch(connection, contract)
+        let watch = HeartbeatWatch(connection, SharedContract(contract))
         watch.learned = HeartbeatWatch.LearnedFrom(
             type: key.type, gaps: candidate.interval.count, spread: candidate.interval.spread)
         watch.witness = candidate.watch?.witness

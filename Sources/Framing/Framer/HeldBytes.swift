@@ -19,6 +19,13 @@ struct HeldBytes: Sendable {
             ? storage.count : Self.size(of: max(count, Self.kept))
     }
 
+    /// Packs or unpacks the size of the buffer kept while there are none.
+    mutating func pass(through numbers: inout PackedNumbers) {
+        var size = storage.count
+        numbers.pass(&size)
+        if size > storage.count { storage = [UInt8](repeating: 0, count: min(size, Self.kept)) }
+    }
+
     /// The power of two that is not below a number.
     @inline(__always)
     private static func size(of needed: Int) -> Int { 1 << (Int.bitWidth - (needed - 1).leadingZeroBitCount) }

@@ -24,6 +24,9 @@ struct HeldChunks: Sendable {
     @inline(__always)
     var memory: Int { places.count &* MemoryLayout<ChunkPlace>.stride }
 
+    /// Whether there are none.
+    var isEmpty: Bool { first == nil && counted == 0 }
+
     /// Where the first of them begins; the end of any stream if there is none.
     @inline(__always)
     var start: Int { first?.range.lowerBound ?? .max }

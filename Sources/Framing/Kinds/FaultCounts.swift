@@ -1,3 +1,5 @@
+import Streams
+
 /// How many bodies are faulty, by kind of fault.
 package struct FaultCounts: Sendable {
     /// Up to this many of a kind and direction are reported individually; beyond that only their number.
@@ -9,6 +11,13 @@ package struct FaultCounts: Sendable {
 
     /// None.
     package init() {}
+
+    /// Packs or unpacks them.
+    mutating func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&badJSON)
+        numbers.pass(&badBody)
+        numbers.pass(&wrongKey)
+    }
 
     /// How many there are of a kind.
     package subscript(kind: BodyFault.Kind) -> Int {

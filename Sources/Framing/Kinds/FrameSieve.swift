@@ -16,6 +16,15 @@ package final class FrameSieve {
         package var skipsPairs = false
 
         package init() {}
+
+        /// Packs or unpacks them.
+        package mutating func pass(through numbers: inout PackedNumbers) {
+            numbers.pass(&split)
+            numbers.pass(&merged)
+            numbers.pass(&heartbeats)
+            faults.pass(through: &numbers)
+            numbers.pass(&skipsPairs)
+        }
     }
 
     /// A frame that was picked.

@@ -362,6 +362,17 @@ package struct ScanMemory: Sendable {
     /// Nothing remembered.
     package init() {}
 
+    /// Packs or unpacks all of it but what a search remembers.
+    mutating func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&searchedTo)
+        numbers.pass(&knownDelimiter)
+        numbers.pass(&depth)
+        numbers.pass(&state)
+        numbers.pass(&explains)
+        numbers.pass(&choices)
+        numbers.pass(&knownOpening)
+    }
+
     /// Resets search positions where frames chain again; decisions are kept.
     mutating func resume(at offset: Int, isOpening: Bool) {
         let (decided, explained) = (choices, explains)

@@ -44,7 +44,7 @@ extension Flow {
         // No SYN of the other side will come that shows otherwise.
         sides[direction].believe()
         let side = sides[direction]
-        guard resetTime != nil || side.marks.contains(.synSeen) else { return }
+        guard reset != nil || side.marks.contains(.synSeen) else { return }
         guard side.marks.intersection([.started, .ackSeen, .finished]) == [.started, .ackSeen] else { return }
         let end = side.position(of: side.acknowledged)
         if end > side.offset + 1 { miss(direction, upTo: end, at: time, &shared) }
@@ -67,8 +67,8 @@ extension Flow {
         guard state == .open, sides.fromClient.marks.contains(.finished), sides.fromServer.marks.contains(.finished)
         else { return }
         let time = max(sides.fromClient.lastTime, sides.fromServer.lastTime)
-        if let resetTime {
-            close(.reset, by: resetBy, at: max(time, resetTime), &shared)
+        if let reset {
+            close(.reset, by: reset.by, at: max(time, reset.time), &shared)
         } else {
             close(.fin, by: finBy, at: time, &shared)
         }
@@ -79,9 +79,9 @@ extension Flow {
         _ segment: TCPSegment, from direction: Direction, _ packet: PacketStamp, _ shared: inout ReassemblyState
     ) {
         guard state == .open else { return }
-        if resetTime != nil {
+        if let reset {
             // One with exactly the next number is accepted, whatever becomes of the one before it.
-            if direction == resetBy, segment.sequence == sides[direction].next { resetSequence = segment.sequence }
+            if direction == reset.by, segment.sequence == sides[direction].next { self.reset?.sequence = segment.sequence }
             return
         }
         // A RST without ACK answers what its sender knows nothing of: it has the number that was acknowledged (RFC 9293
@@ -94,10 +94,8 @@ extension Flow {
         guard isValidReset(segment, from: direction, heldTo: shared.held(sides[direction])?.segments.end) else {
             return
         }
-        resetTime = packet.time
-        resetBy = direction
-        resetSequence = segment.sequence
-        resetReach = reach(of: direction.opposite, shared)
+        reset = SeenReset(
+            time: packet.time, by: direction, sequence: segment.sequence, reach: reach(of: direction.opposite, shared))
         awaitGrace(&shared)
     }
 
@@ -128,8 +126,8 @@ extension Flow {
     /// The deadline of a RST fired: it may belong to an older RST that was disproved.
     mutating func meetReset(_ shared: inout ReassemblyState) {
         awaitsReset = false
-        guard state == .open, let resetTime else { return }
-        if resetTime + shared.options.resetGrace > shared.now { return awaitGrace(&shared) }
+        guard state == .open, let reset else { return }
+        if reset.time + shared.options.resetGrace > shared.now { return awaitGrace(&shared) }
         settleReset(&shared)
     }
 
@@ -156,13 +154,13 @@ extension Flow {
     /// sends nothing new on it, and acknowledges nothing that was sent after the RST (RFC 5961 section 3 has hosts ignore most
     /// such forgeries).
     func disprovesReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
-        guard resetTime != nil, direction == resetBy, !segment.flags.contains(.rst) else { return false }
-        if let resetReach, segment.flags.intersection([.syn, .ack]) == .ack,
-            (1..<1 << 20).contains(Int32(bitPattern: segment.acknowledgment &- resetReach))
+        guard let reset, direction == reset.by, !segment.flags.contains(.rst) else { return false }
+        if let reach = reset.reach, segment.flags.intersection([.syn, .ack]) == .ack,
+            (1..<1 << 20).contains(Int32(bitPattern: segment.acknowledgment &- reach))
         {
             return true
         }
-        return segment.payloadLength > 0 && Int32(bitPattern: segment.sequence &- resetSequence) >= 0
+        return segment.payloadLength > 0 && Int32(bitPattern: segment.sequence &- reset.sequence) >= 0
             && (0..<1 << 20).contains(sides[direction].position(of: segment.sequence) - sides[direction].offset)
     }
 
@@ -172,46 +170,46 @@ extension Flow {
     /// - Parameter isRepeated: whether the segment acknowledges what was acknowledged before: others may have been in flight
     ///   when the RST was sent.
     func isChallenge(_ segment: TCPSegment, from direction: Direction, isRepeated: Bool) -> Bool {
-        isRepeated && segment.payloadLength == 0 && !sides[resetBy].isWaiting
-            && !sides[resetBy].marks.contains(.finished)
-            && followsInexactReset(segment, from: direction)
+        guard let reset, isRepeated, segment.payloadLength == 0 else { return false }
+        let side = sides[reset.by]
+        return !side.isWaiting && !side.marks.contains(.finished) && followsInexactReset(segment, from: direction)
     }
 
     /// Whether a segment of a RST's receiver goes on exactly where both directions were, and the RST had a higher number than the
     /// next one; that of an uncaptured FIN aside.
     func followsInexactReset(_ segment: TCPSegment, from direction: Direction) -> Bool {
-        guard resetTime != nil, direction == resetBy.opposite,
+        guard let reset, direction == reset.by.opposite,
             segment.flags.intersection([.syn, .fin, .rst, .ack]) == .ack
         else { return false }
-        let (side, other) = (sides[direction], sides[resetBy])
+        let (side, other) = (sides[direction], sides[reset.by])
         return side.marks.contains(.started) && other.marks.contains(.started) && segment.sequence == side.next
-            && segment.acknowledgment == other.next && Int32(bitPattern: resetSequence &- other.next) > 1
+            && segment.acknowledgment == other.next && Int32(bitPattern: reset.sequence &- other.next) > 1
     }
 
     /// Reports the RST, after the grace period.
     mutating func settleReset(_ shared: inout ReassemblyState) {
-        guard state == .open, let resetTime else { return }
-        flush(resetBy.opposite, &shared)
+        guard state == .open, let reset else { return }
+        flush(reset.by.opposite, &shared)
         guard state == .open else { return }
-        flush(resetBy, &shared)
+        flush(reset.by, &shared)
         guard state == .open else { return }
-        let time = max(resetTime, sides.fromClient.lastTime, sides.fromServer.lastTime)
+        let time = max(reset.time, sides.fromClient.lastTime, sides.fromServer.lastTime)
         // A SYN that is answered by a RST never became a connection (RFC 9293 section 3.5.2), as the proxy reports it live. A
         // client that acknowledged the server's SYN had one, whether that SYN was captured or not.
-        if resetBy == .fromServer, sides.fromClient.marks.contains(.synSeen),
+        if reset.by == .fromServer, sides.fromClient.marks.contains(.synSeen),
             sides.fromServer.marks.isDisjoint(with: [.started, .ackSeen])
         {
-            return close(.connectFailed, by: resetBy, at: time, &shared)
+            return close(.connectFailed, by: reset.by, at: time, &shared)
         }
-        for direction in Direction.allCases { missAcknowledged(direction, at: resetTime, &shared) }
-        finish(resetBy, .reset, at: resetTime, &shared)
-        close(.reset, by: resetBy, at: max(time, sides.fromClient.lastTime, sides.fromServer.lastTime), &shared)
+        for direction in Direction.allCases { missAcknowledged(direction, at: reset.time, &shared) }
+        finish(reset.by, .reset, at: reset.time, &shared)
+        close(.reset, by: reset.by, at: max(time, sides.fromClient.lastTime, sides.fromServer.lastTime), &shared)
     }
 
     /// The source has nothing more for this connection.
     mutating func end(_ shared: inout ReassemblyState) {
         guard state == .open else { return }
-        if resetTime != nil { return settleReset(&shared) }
+        if reset != nil { return settleReset(&shared) }
         flush(.fromClient, &shared)
         guard state == .open else { return }
         flush(.fromServer, &shared)
@@ -225,7 +223,7 @@ extension Flow {
     ///
     /// - Returns: whether it was closed for that reason, and not by an end that was waiting to be reported.
     mutating func abandon(_ reason: CloseReason, at time: Timestamp, _ shared: inout ReassemblyState) -> Bool {
-        if resetTime != nil { settleReset(&shared) }
+        if reset != nil { settleReset(&shared) }
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return false }
         let time = max(time, sides.fromClient.lastTime, sides.fromServer.lastTime)

@@ -40,6 +40,7 @@ extension TCPReassembler {
             guard isOpen(entry) else { continue }
             shared.current = entry.flow
             if shared.now > table.flows[entry.flow].quietAt {
+                visit(entry.flow)
                 table.flows[entry.flow].letGo(&shared)
                 if table.flows[entry.flow].state == .open {
                     // Its time identifies the silence it represents: the connection may resume and fall silent again.
@@ -64,7 +65,7 @@ extension TCPReassembler {
 
     private static func isIdle(_ entry: DeadlineQueue.Entry, in table: FlowTable) -> Bool {
         let flow = table.flows[entry.flow]
-        return entry.isOf(flow.number) && flow.state == .open && flow.isIdle && flow.quietAt == entry.time
+        return entry.isOf(flow.number) && flow.isOpen && flow.isIdle && flow.quietAt == entry.time
     }
 
     /// Makes room for another connection if there are too many.
@@ -72,7 +73,7 @@ extension TCPReassembler {
         // Entries of connections closed since then are stale.
         if shared.quiet.count > 2 * shared.openCount + 4096 {
             shared.quiet.keep { [table] entry in
-                entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
+                entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].isOpen
             }
         }
         // Time may stand still, and with it what is forgotten when it advances.
@@ -109,12 +110,12 @@ extension TCPReassembler {
     }
 
     private func isOpen(_ entry: DeadlineQueue.Entry) -> Bool {
-        entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].state == .open
+        entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].isOpen
     }
 
     /// Closes a connection permanently: if it resumes, it is a new one.
     private mutating func abandon(_ index: Int, _ reason: CloseReason, at time: Timestamp) {
-        shared.current = index
+        visit(index)
         // One closed by its FINs is remembered like any other.
         guard table.flows[index].abandon(reason, at: time, &shared) else { return }
         forgetLast(index)

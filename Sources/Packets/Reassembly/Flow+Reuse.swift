@@ -39,7 +39,7 @@ extension Flow {
             if !side.marks.contains(.synSeen), side.offset == 0, (0..<1 << 16).contains(brought) { return false }
             return side.startSequence != first
         }
-        if resetTime != nil { return true }
+        if reset != nil { return true }
         if let held = shared.held(side), let start = held.segments.firstStart {
             // Segments after a SYN may overtake it, but not also the acknowledgment of the SYN, nor the end of the stream.
             if held.fin != nil || side.marks.contains(.ackSeen) && Int32(bitPattern: side.acknowledged &- first) > 0 {
@@ -60,7 +60,7 @@ extension Flow {
     /// because the other side still had an older connection (RFC 9293 section 3.5.1), or refused this one.
     func isTriedAgain(by segment: TCPSegment, from direction: Direction) -> Bool {
         let (side, other) = (sides[direction], sides[direction.opposite])
-        return resetTime != nil && segment.flags.contains(.syn) && segment.flags.isDisjoint(with: [.ack, .rst])
+        return reset != nil && segment.flags.contains(.syn) && segment.flags.isDisjoint(with: [.ack, .rst])
             && side.hasOnlySYN && side.startSequence == segment.sequence &+ 1
             && !other.marks.isSuperset(of: [.synSeen, .ackSeen])
     }

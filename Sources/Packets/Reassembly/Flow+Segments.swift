@@ -15,13 +15,13 @@ extension Flow {
             }
             sequence &+= 1  // the SYN occupies one sequence number
         }
-        let isRepeated = resetTime != nil && sides[direction.opposite].isAcknowledged(segment.acknowledgment)
+        let isRepeated = reset != nil && sides[direction.opposite].isAcknowledged(segment.acknowledgment)
         if segment.flags.contains(.ack) { acknowledge(segment, by: direction, packet, &shared) }
         if segment.flags.contains(.rst) {
             takeReset(segment, from: direction, packet, &shared)
             // A RST may carry text for humans (RFC 9293 section 3.5.3). No program ever reads it, but it was sent at a position
             // in the stream: better shown than skipped.
-            if segment.payloadLength > 0, state == .open, resetTime != nil, resetBy == direction {
+            if segment.payloadLength > 0, state == .open, reset?.by == direction {
                 takePayload(sequence, segment, payload, from: direction, packet, &shared)
             }
             return
@@ -29,7 +29,7 @@ extension Flow {
         sides[direction].takeWindow(segment.window, from: direction, packet, receiver)
         guard state == .open else { return }
         if disprovesReset(segment, from: direction) || isChallenge(segment, from: direction, isRepeated: isRepeated) {
-            resetTime = nil
+            reset = nil
         }
         if payload.byteCount == 0 { takeNumber(sequence, from: direction, at: packet.time, &shared) }
         guard state == .open else { return }
@@ -48,7 +48,7 @@ extension Flow {
         forgetDoubted()
         if isTriedAgain(by: segment, from: direction) {
             // Nothing came of what was before the RST: what was acknowledged then are numbers of an older connection.
-            resetTime = nil
+            reset = nil
             for side in Direction.allCases { sides[side].marks.remove(.ackSeen) }
         }
         if isRepeatedLate(segment, from: direction) { hasRepeatedSYN = true }

@@ -6,39 +6,35 @@ struct Flow {
     enum State: UInt8 {
         /// Segments are passed on.
         case open
+        /// The same, and its receiver is dormant until something happens.
+        case dormant
         /// `closed` was reported; late segments are ignored.
         case closed
         /// The place is free for another connection.
         case free
     }
 
+    // In an order that leaves no room between them: there may be a million.
+
     /// Both ends.
-    let key: FlowKey
+    private let ends: StoredFlowKey
+    var state = State.open
+    /// Who sent the first FIN that was passed on.
+    var finBy: Direction?
+    /// Whether it is marked idle.
+    var isIdle = false
     /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
     var sides = PerDirection(fromClient: SendingSide(), fromServer: SendingSide())
-    /// When the first valid RST was seen; the distant future if none was.
-    private var resetSeen = Timestamp(nanoseconds: .max)
-    /// When it becomes idle, if no packet arrives before.
-    var quietAt = Timestamp.distantFuture
-    /// Until when segments are reported after a long pause.
-    var reportedUntil = Timestamp(nanoseconds: .min)
     /// How many packets it had; wraps around.
     var packets: UInt32 = 0
+    /// When it becomes idle, if no packet arrives before.
+    var quietAt = Timestamp.distantFuture
+    /// What few connections have.
+    private var rare: Rare?
     /// `number`: four bytes less for each of a million connections.
     private let shortNumber: UInt32
-    /// The sequence number of the RST.
-    var resetSequence: UInt32 = 0
-    /// The sequence number after all that the other side had sent when the RST was seen; nil if nothing of it was known.
-    var resetReach: UInt32?
-    /// Who sent the RST.
-    var resetBy = Direction.fromClient
-    /// Who sent the first FIN that was passed on.
-    var finBy: Direction?
-    var state = State.open
-    /// Whether it is marked idle.
-    var isIdle = false
     /// Whether a deadline for its RST is pending.
     var awaitsReset = false
     /// Whether the connection's other leg has its number.
@@ -48,20 +44,60 @@ struct Flow {
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 
+    private final class Rare {
+        var reset: SeenReset?
+        var reportedUntil = Timestamp(nanoseconds: .min)
+    }
+
+    /// The first valid RST.
+    struct SeenReset {
+        /// When it was seen.
+        var time: Timestamp
+        /// Who sent it.
+        var by: Direction
+        /// Its sequence number.
+        var sequence: UInt32
+        /// The sequence number after all that the other side had sent when it was seen; nil if nothing of that was known.
+        var reach: UInt32?
+    }
+
+    /// Whether segments are passed on.
+    var isOpen: Bool { state == .open || state == .dormant }
+
     /// Counts from 1 in order of opening. Both legs of a connection share it.
     var number: Int { Int(shortNumber) }
 
     /// Its number, and which leg it is.
     var connectionLeg: ConnectionLeg { ConnectionLeg(number, key.leg) }
 
-    /// When the first valid RST was seen.
-    var resetTime: Timestamp? {
-        get { resetSeen == Timestamp(nanoseconds: .max) ? nil : resetSeen }
-        set { resetSeen = newValue ?? Timestamp(nanoseconds: .max) }
+    /// Both ends.
+    var key: FlowKey { ends.key }
+
+    /// Whether these are both ends.
+    @inline(__always)
+    func isBetween(_ key: FlowKey) -> Bool { ends.isSame(as: key) }
+
+    /// The first valid RST, if one was seen and nothing has disproved it since.
+    var reset: SeenReset? {
+        get { rare?.reset }
+        set {
+            if newValue != nil, rare == nil { rare = Rare() }
+            rare?.reset = newValue
+        }
+    }
+
+    /// Until when segments are reported after a long pause.
+    var reportedUntil: Timestamp {
+        get { rare?.reportedUntil ?? Timestamp(nanoseconds: .min) }
+        set {
+            let rare = rare ?? Rare()
+            rare.reportedUntil = newValue
+            self.rare = rare
+        }
     }
 
     init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
-        self.key = key
+        ends = StoredFlowKey(key)
         shortNumber = UInt32(truncatingIfNeeded: number)
         self.receiver = receiver
         self.clientIsLower = clientIsLower
@@ -87,13 +123,13 @@ struct Flow {
             direction == .fromClient
             ? sides.fromClient.identifications.take(segment.identification)
             : sides.fromServer.identifications.take(segment.identification)
-        if (packets < Self.reportedFirst && segment.clock != 0) || packet.time < reportedUntil
+        if (packets < Self.reportedFirst && segment.clock != 0) || rare != nil && packet.time < reportedUntil
             || hasPause(at: packet.time)
         {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }
         let isCommon =
-            if resetTime != nil {
+            if rare != nil, reset != nil {
                 false
             } else if direction == .fromClient {
                 sides.fromClient.takeNext(

@@ -2,13 +2,13 @@ import Streams
 
 /// The two ends of a connection, in a canonical order: the same for segments of both directions; and which leg it is.
 struct FlowKey: Equatable {
-    private var lowerHigh: UInt64
-    private var lowerLow: UInt64
-    private var upperHigh: UInt64
-    private var upperLow: UInt64
-    private var lowerPort: UInt16
-    private var upperPort: UInt16
-    private var isIPv4: Bool
+    fileprivate var lowerHigh: UInt64
+    fileprivate var lowerLow: UInt64
+    fileprivate var upperHigh: UInt64
+    fileprivate var upperLow: UInt64
+    fileprivate var lowerPort: UInt16
+    fileprivate var upperPort: UInt16
+    fileprivate var isIPv4: Bool
     /// Its leg; nil if the connection has only one.
     var leg: Leg?
 
@@ -36,6 +36,13 @@ struct FlowKey: Equatable {
         (lowerHigh, lowerLow, lowerPort) = (lower.address.high, lower.address.low, lower.port)
         (upperHigh, upperLow, upperPort) = (upper.address.high, upper.address.low, upper.port)
         isIPv4 = lower.address.isIPv4
+    }
+
+    /// That of IPv4 addresses.
+    fileprivate init(_ lower: UInt32, _ lowerPort: UInt16, _ upper: UInt32, _ upperPort: UInt16, _ leg: Leg?) {
+        (lowerHigh, lowerLow, self.lowerPort) = (0, UInt64(lower), lowerPort)
+        (upperHigh, upperLow, self.upperPort) = (0, UInt64(upper), upperPort)
+        (isIPv4, self.leg) = (true, leg)
     }
 
     @inline(__always)
@@ -68,5 +75,40 @@ struct FlowKey: Equatable {
     private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)
         return product.high ^ product.low
+    }
+}
+
+/// A key as the table stores it, in 22 bytes: most addresses are IPv4, and there may be a million.
+struct StoredFlowKey {
+    /// The bits of both IPv4 addresses.
+    private let lower: UInt32
+    private let upper: UInt32
+    /// The key, unless its addresses are IPv4.
+    private let wide: WideKey?
+    private let lowerPort: UInt16
+    private let upperPort: UInt16
+    private let leg: Leg?
+
+    private final class WideKey {
+        let key: FlowKey
+
+        init(_ key: FlowKey) { self.key = key }
+    }
+
+    init(_ key: FlowKey) {
+        wide = key.isIPv4 ? nil : WideKey(key)
+        (lower, upper) = (UInt32(truncatingIfNeeded: key.lowerLow), UInt32(truncatingIfNeeded: key.upperLow))
+        (lowerPort, upperPort, leg) = (key.lowerPort, key.upperPort, key.leg)
+    }
+
+    /// The key.
+    var key: FlowKey { wide?.key ?? FlowKey(lower, lowerPort, upper, upperPort, leg) }
+
+    /// Whether it is this key.
+    @inline(__always)
+    func isSame(as key: FlowKey) -> Bool {
+        guard lowerPort == key.lowerPort, upperPort == key.upperPort, leg == key.leg else { return false }
+        return key.isIPv4
+            ? wide == nil && UInt64(lower) == key.lowerLow && UInt64(upper) == key.upperLow : wide?.key == key
     }
 }

@@ -21,7 +21,7 @@ struct FlowTable {
             let entry = slots[slot]
             if entry >> 32 == tag {
                 let index = Int(entry & 0xffff_ffff) - 1
-                if flows[index].key == key { return index }
+                if flows[index].isBetween(key) { return index }
             }
             slot = (slot + 1) & mask
         }

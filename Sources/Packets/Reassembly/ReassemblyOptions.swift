@@ -45,6 +45,9 @@ package struct ReassemblyOptions: Sendable, Hashable {
     package var idleLimit = 1 << 16
     /// How many connections may be open at once; beyond that, those that have long been silent are closed (`evicted`).
     package var connectionLimit = 1 << 20
+    /// How many connections' receivers stay ready for the next segment although nothing happens; those of others are asked to take
+    /// less memory. It changes no result.
+    package var awakeLimit = AwakePlaces.usualLimit
     /// Whether packets whose IPv4 header or TCP checksum is wrong are skipped. Off by default, because with checksum offload all
     /// packets that the capturing host sent have wrong ones. A truncated packet cannot be checked, and is accepted.
     package var verifiesChecksums = false

@@ -12,6 +12,8 @@ package struct TCPReassembler: ~Copyable {
     var annotation: String?
     /// Which leg of its connection the next packet belongs to.
     var leg: Leg?
+    /// Those whose receivers are not dormant.
+    var awake: AwakePlaces
     private var lastKey: FlowKey?
     private var lastIndex = 0
 
@@ -38,6 +40,7 @@ package struct TCPReassembler: ~Copyable {
     ///   - receiver: receives connections.
     package init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         shared = ReassemblyState(options: options)
+        awake = AwakePlaces(limit: options.awakeLimit)
         self.receiver = receiver
     }
 
@@ -83,6 +86,7 @@ package struct TCPReassembler: ~Copyable {
         }
         let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         if segment.flags.contains(.syn) || table.flows[index].state != .open {
+            visit(index)
             guard !table.flows[index].isReplaced(by: segment, from: direction, shared) else {
                 replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
@@ -108,13 +112,13 @@ package struct TCPReassembler: ~Copyable {
     /// The source has ended: waiting bytes are passed on, open connections are closed, in order of opening.
     package mutating func finish() {
         shared.isEnding = true
-        var order = table.flows.indices.filter { table.flows[$0].state == .open }
+        var order = table.flows.indices.filter { table.flows[$0].isOpen }
         // Reused places are out of order.
         if connectionCount + joinedCount > table.flows.count {
             order.sort { table.flows[$0].connectionLeg < table.flows[$1].connectionLeg }
         }
         for index in order {
-            shared.current = index
+            visit(index)
             table.flows[index].end(&shared)
         }
     }
@@ -142,6 +146,7 @@ package struct TCPReassembler: ~Copyable {
         (lastKey, lastIndex, shared.current) = (key, index, index)
         shared.note(\.quiet, after: shared.quietInterval, number: number)
         table.flows[index].quietAt = shared.quietAt
+        watch(index)
         table.flows[index].take(
             segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
     }
@@ -162,7 +167,7 @@ package struct TCPReassembler: ~Copyable {
         _ index: Int, _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan,
         _ packet: PacketStamp
     ) {
-        shared.current = index
+        visit(index)
         let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         // The same SYN again: what was acknowledged before it were numbers of an older connection.
         let side = table.flows[index].sides[direction]
@@ -184,13 +189,13 @@ package struct TCPReassembler: ~Copyable {
         if shared.isNearMemoryLimit { evictLargest() }
         while let entry = shared.gaps.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
-            shared.current = entry.flow
+            visit(entry.flow)
             table.flows[entry.flow].review(.fromClient, &shared)
             table.flows[entry.flow].review(.fromServer, &shared)
         }
         while let entry = shared.resets.popFirst(until: shared.now) {
             guard entry.isOf(table.flows[entry.flow].number) else { continue }
-            shared.current = entry.flow
+            visit(entry.flow)
             table.flows[entry.flow].meetReset(&shared)
         }
         forgetClosed()
@@ -214,7 +219,7 @@ package struct TCPReassembler: ~Copyable {
         holders.sort { ($1.cost, $0.number, $0.direction.rawValue) < ($0.cost, $1.number, $1.direction.rawValue) }
         let target = shared.options.totalReorderingLimit / 4 * 3
         for holder in holders where shared.heldCost > target {
-            shared.current = holder.flow
+            visit(holder.flow)
             table.flows[holder.flow].evictHeld(holder.direction, &shared)
         }
     }

@@ -5,44 +5,45 @@ import Trace
 
 /// Decodes one connection.
 final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiver {
-    private let resources: ConnectionResources
-    private let output: TraceOutput
-    private let connection: TracedConnection
-    private var plan: FormatPlan?
+    let resources: ConnectionResources
+    let output: TraceOutput
+    // Replaced by nothing; a variable, so that it can be asked whether others know of it.
+    @exclusivity(unchecked) var connection: TracedConnection
+    var plan: FormatPlan?
     /// How each direction is framed, once something follows from its bytes; nil while the format is unknown. Code that needs it in any case
     /// calls `decide` or `side` first; a direction whose frames end by pauses has it from its first byte.
-    @exclusivity(unchecked) private var sides: PerDirection<SideDecoder?> = PerDirection(
+    @exclusivity(unchecked) var sides: PerDirection<SideDecoder?> = PerDirection(
         fromClient: nil, fromServer: nil)
     /// The first chunks of directions that have no `sides` yet.
-    private var undecided: UndecidedChunk?
+    var undecided: UndecidedChunk?
     /// What both directions have come to, if their frames depend on each other.
-    private var conversation: Conversation?
-    private var detection: Detection?
+    var conversation: Conversation?
+    var detection: Detection?
     /// If nothing is framed: the rule that gives the reason.
-    private var notDetected: SharedRule?
+    var notDetected: SharedRule?
     /// The memory that its detection holds; each side has an account of its own.
-    private var account = MemoryBudget.Account()
+    var account = MemoryBudget.Account()
     /// Removes TLS, if the connection begins with it.
-    private var filter: TLSFilter?
+    var filter: TLSFilter?
     /// Where the conversation changes to TLS; nil if it does not, or already has.
-    private var upgrade: TLSUpgradeWatch?
-    private var isFraming = false
+    var upgrade: TLSUpgradeWatch?
+    var isFraming = false
     /// Which directions have a deadline pending at the decoder.
-    private var awaitsPause = PerDirection(fromClient: false, fromServer: false)
+    var awaitsPause = PerDirection(fromClient: false, fromServer: false)
     /// Whether its detection is in the queue of awake detections.
-    private var isQueued = false
+    var isQueued = false
     /// Whether it has changed to TLS.
-    private var isUpgraded = false
+    var isUpgraded = false
     /// Whether the proxy has removed its TLS: what was recorded is plaintext.
-    private var isIntercepted = false
+    var isIntercepted = false
     /// Whether it is over: what is undecided now will not be decided by more bytes.
-    private var isOver = false
+    var isOver = false
     /// Whether it is known whether the connection begins with TLS.
-    private var hasBegun: Bool
+    var hasBegun: Bool
     /// What it shares with its other leg; nil if it has only one.
-    private let changed: ChangedFrames?
+    let changed: ChangedFrames?
     /// Why it ends, if a recording of the proxy has said so.
-    private var annotatedEnd: ClosedAnnotation?
+    var annotatedEnd: ClosedAnnotation?
 
     init(_ connection: TracedConnection, _ resources: ConnectionResources) {
         self.connection = connection
@@ -63,6 +64,14 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
                 resources.plans.trials, aligned: connection.opening.handshake, limit: options.detectionLimit,
                 port: connection.opening.server.port)
         }
+    }
+
+    /// A connection that is framed already, of which nothing is held.
+    ///
+    /// - Parameter plan: how its directions are framed.
+    init(_ connection: TracedConnection, _ resources: ConnectionResources, framedBy plan: FormatPlan) {
+        (self.connection, self.resources, output) = (connection, resources, resources.output)
+        (self.plan, isFraming, hasBegun, changed) = (plan, true, true, nil)
     }
 
     // MARK: Stream events
@@ -222,65 +231,6 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         }
     }
 
-    func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-        if !output.packetAnalyses.isEmpty, !notice.isSegment {
-            let packet = NoticedPacket(from: direction, time: time, number: packet)
-            output.notifyPacketAnalyses { $0.noticed(notice, packet, on: connection, into: &$1) }
-        }
-        switch notice {
-        case .unrecorded(let offset, let byteCount):
-            let gap = Gap(direction: direction, offset: offset, byteCount: byteCount, time: time)
-            output.dropped(gap, reason: "recorder too slow", on: connection)
-        case .idle:
-            // Detection holds a lot of memory, and an idle connection rarely resumes.
-            if !isFraming { giveUpDetection() }
-        case .conflict, .late, .afterEnd, .stray, .memoryLimit:
-            let packet = NoticedPacket(from: direction, time: time, number: packet)
-            if detection?.notice(notice, packet) != true { report(notice, packet) }
-        case .overtaken(let since):
-            connection.traffic[direction].disturb { $0.overtaken = (time, since) }
-        case .waiting(let since):
-            connection.traffic[direction].disturb { $0.waitingSince = since }
-        case .windowClosed(let isClosed):
-            // A closed window keeps the other side from sending.
-            connection.traffic[direction.opposite].disturb { $0.close(isClosed, at: time) }
-        case .held(let isHeld):
-            connection.traffic[direction].disturb { $0.close(isHeld, at: time) }
-        case .retransmitted:
-            connection.traffic[direction].disturb { $0.retransmitted = time }
-        case .segment(let segment):
-            for witness in connection.witnesses { witness.saw(segment, from: direction, at: time) }
-        case .tls(let facts): take(facts, at: time)
-        case .annotated(let text):
-            if text.hasPrefix("tls "), let (facts, time) = TLSFacts.read(annotation: String(text.dropFirst(4))) {
-                take(facts, at: time)
-            } else if text.hasPrefix("action "), let report = ActionReport.read(annotation: String(text.dropFirst(7))) {
-                take(report)
-            } else if let closed = ClosedAnnotation(annotation: text) {
-                annotatedEnd = closed
-            }
-        case .action(let report): take(report)
-        case .tlsTruncated, .tlsFault, .tlsKeysMissing:
-            report(notice, NoticedPacket(from: direction, time: time, number: packet))
-        case .synchronised, .acknowledged:
-            break
-        }
-    }
-
-    private func take(_ report: ActionReport) {
-        if connection.known?.format.secrets.isEmpty != true { changed?.take(report) }
-        for sink in output.sinks { sink.action(report, on: connection) }
-    }
-
-    private func take(_ facts: TLSFacts, at time: Timestamp) {
-        if facts.decryption == .intercepted { (upgrade, isIntercepted) = (nil, true) }
-        for sink in output.sinks { sink.tls(facts, at: time, on: connection) }
-    }
-
-    private func report(_ notice: StreamNotice, _ packet: NoticedPacket) {
-        output.analyse { $0.noticed(notice, packet, on: connection, into: &$1) }
-    }
-
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
         if let filter { return filter.finished(ending, from: direction, at: time) }
         passedEnd(ending, from: direction, at: time)
@@ -345,7 +295,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
 
     /// How a direction is framed, from now on in any case.
     @inline(__always)
-    private func side(_ direction: Direction) -> SideDecoder {
+    func side(_ direction: Direction) -> SideDecoder {
         if let known = direction == .fromClient ? sides.fromClient : sides.fromServer { return known }
         return begin(direction)
     }
@@ -427,7 +377,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     /// Falls back to the port if the bytes were inconclusive, and otherwise leaves every byte unframed.
-    private func giveUpDetection() {
+    func giveUpDetection() {
         if let (format, choice) = detection?.conclude() {
             start(resources.plans.plan(for: format), choice)
             return

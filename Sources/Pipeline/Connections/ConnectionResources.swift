@@ -1,5 +1,6 @@
 import Framing
 import Streams
+import Trace
 
 /// Shared by all connections of one decoder. It knows them only as holders of memory and receivers of deadlines.
 final class ConnectionResources {
@@ -33,6 +34,16 @@ final class ConnectionResources {
         plans = FormatPlans(options, output)
         (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
     }
+
+    /// What dormant connections share with others of their format; the last one is usually the next, too.
+    func dormancy(of plan: FormatPlan?, _ choice: SharedChoice?, since time: Timestamp) -> Dormancy {
+        if let lastDormancy, lastDormancy.plan === plan, lastDormancy.choice === choice { return lastDormancy }
+        let dormancy = Dormancy(self, plan, choice, since: time)
+        lastDormancy = dormancy
+        return dormancy
+    }
+
+    private weak var lastDormancy: Dormancy?
 
     /// A connection's formats are on trial from now on.
     func queue(_ detection: Detection) { detections.add(detection) }

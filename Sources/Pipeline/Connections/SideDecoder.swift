@@ -83,6 +83,18 @@ final class SideDecoder {
         framer.heldBytes == byteCount && account.held == 0 && layered == nil && !tellsOfChunks
     }
 
+    /// Whether a few numbers say all there is to know of it (`pass`).
+    var isResting: Bool {
+        framer.isResting && account.held == 0 && layered == nil && upgrade == nil && changed == nil && underWay.isEmpty
+    }
+
+    /// Packs a resting direction, which is not used any more, or makes a new one continue it.
+    func pass(through numbers: inout PackedNumbers) {
+        framer.pass(through: &numbers)
+        counts.pass(through: &numbers)
+        resources.budget.close(&account)
+    }
+
     /// Takes bytes that may be encoded.
     private func receive(
         _ bytes: RawSpan, through layered: LayeredStream, at time: Timestamp, packet: Int

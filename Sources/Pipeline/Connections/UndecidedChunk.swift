@@ -19,15 +19,31 @@ final class UndecidedChunk {
         (self.time, self.packet, self.other) = (time, packet, other)
     }
 
-    private init(_ chunk: UndecidedChunk) {
-        (bytes, direction, time, packet) = (chunk.bytes, chunk.direction, chunk.time, chunk.packet)
-        other = nil
+    private init(_ bytes: [UInt8], _ direction: Direction, _ time: Timestamp, _ packet: Int, other: UndecidedChunk?) {
+        (self.bytes, self.direction, self.time, self.packet, self.other) = (bytes, direction, time, packet, other)
     }
 
     /// That of a direction, and what is left without it.
     func taking(_ direction: Direction) -> (chunk: UndecidedChunk, rest: UndecidedChunk?)? {
         if self.direction == direction { return (self, other) }
         guard let other else { return nil }
-        return (other, UndecidedChunk(self))
+        return (other, UndecidedChunk(bytes, self.direction, time, packet, other: nil))
+    }
+
+    /// Packs that of a direction, if there is one, or unpacks it.
+    ///
+    /// - Parameter other: that of the other direction, if one is unpacked.
+    static func pass(
+        _ chunk: UndecidedChunk?, from direction: Direction, other: UndecidedChunk?, through numbers: inout PackedNumbers
+    ) -> UndecidedChunk? {
+        var isThere = chunk != nil
+        numbers.pass(&isThere)
+        guard isThere else { return other }
+        var (bytes, time) = (chunk?.bytes ?? [], chunk?.time ?? Timestamp(nanoseconds: 0))
+        var packet = chunk?.packet ?? 0
+        numbers.pass(&bytes)
+        numbers.pass(&time)
+        numbers.pass(&packet)
+        return UndecidedChunk(bytes, direction, time, packet, other: other)
     }
 }

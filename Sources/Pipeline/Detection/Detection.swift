@@ -69,6 +69,9 @@ final class Detection {
         isAligned = aligned
     }
 
+    /// Whether nothing has arrived yet.
+    var isFresh: Bool { lastTime == nil && held.events.isEmpty && !isAwake }
+
     /// Approximately how much memory is held.
     var memory: Int {
         let trials = candidates.reduce(0) { $0 + $1.heldMemory + Self.memoryOfTrial }

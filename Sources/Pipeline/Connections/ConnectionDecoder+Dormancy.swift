@@ -1,0 +1,61 @@
+import Streams
+import Trace
+
+/// Connections that rest: nothing is held of them but what a few numbers say, and perhaps a short chunk.
+extension ConnectionDecoder {
+    /// Whether it can be dormant: it is framed, or waits for its first bytes.
+    private var isResting: Bool {
+        guard filter == nil, upgrade == nil, conversation == nil, notDetected == nil, changed == nil, annotatedEnd == nil,
+            connection.leg == nil, !isUpgraded, !isIntercepted, !isQueued, account.held == 0,
+            !awaitsPause.fromClient, !awaitsPause.fromServer
+        else { return false }
+        guard isFraming else { return detection?.isFresh == true && hasBegun == (resources.keys == nil) }
+        return plan != nil && Direction.allCases.allSatisfy { sides[$0]?.isResting ?? true }
+    }
+
+    func dormant() -> (any ConnectionReceiver)? {
+        guard isResting else { return nil }
+        let dormancy = resources.dormancy(of: plan, connection.chosen, since: connection.opening.time)
+        var numbers = PackedNumbers(near: dormancy.start)
+        if isFraming { pass(through: &numbers) }
+        resources.budget.close(&account)
+        // Directions know their connection, too.
+        sides = PerDirection(fromClient: nil, fromServer: nil)
+        guard isKnownUniquelyReferenced(&connection), connection.isResting else {
+            return DormantConnection(dormancy, numbers.bytes, connection)
+        }
+        var whole = PackedNumbers(near: dormancy.start)
+        connection.pack(into: &whole)
+        return DormantConnection(dormancy, whole.bytes + numbers.bytes, nil)
+    }
+
+    /// A decoder that continues a dormant connection.
+    ///
+    /// - Parameters:
+    ///   - numbers: what there is to know of it, from here on.
+    ///   - connection: what there is to know, besides.
+    static func awake(
+        _ dormancy: Dormancy, _ numbers: inout PackedNumbers, _ connection: TracedConnection
+    ) -> ConnectionDecoder {
+        // Its format, if it has none yet, is looked for as if it had just opened.
+        guard let plan = dormancy.plan else { return ConnectionDecoder(connection, dormancy.resources) }
+        let decoder = ConnectionDecoder(connection, dormancy.resources, framedBy: plan)
+        decoder.pass(through: &numbers)
+        return decoder
+    }
+
+    /// Packs what is known of its directions, or makes a new decoder know it.
+    private func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&hasBegun)
+        for direction in Direction.allCases {
+            var hasSide = sides[direction] != nil
+            numbers.pass(&hasSide)
+            if hasSide { side(direction).pass(through: &numbers) }
+        }
+        for direction in Direction.allCases {
+            let known = undecided?.taking(direction)?.chunk
+            let chunk = UndecidedChunk.pass(known, from: direction, other: undecided, through: &numbers)
+            if known == nil { undecided = chunk }
+        }
+    }
+}

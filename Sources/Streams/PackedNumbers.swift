@@ -1,0 +1,73 @@
+/// Numbers packed into few bytes, and unpacked again: what is packed is described once, for both.
+///
+/// A description passes each of its numbers, in the same order each time; unpacking replaces their values. What is unpacked was
+/// packed by the same program: nothing is checked.
+package struct PackedNumbers: Sendable {
+    /// All of them.
+    package private(set) var bytes: [UInt8]
+    /// Where the next one begins; nil while they are packed.
+    private var place: Int?
+    /// The time that others are close to.
+    private let base: Timestamp
+
+    /// Nothing packed yet.
+    ///
+    /// - Parameter base: a time that those to be packed are close to; the shorter they are.
+    package init(near base: Timestamp) {
+        (bytes, self.base) = ([], base)
+    }
+
+    /// Numbers to unpack.
+    package init(_ bytes: [UInt8], near base: Timestamp) {
+        (self.bytes, self.base, place) = (bytes, base, 0)
+    }
+
+    /// A number: one byte if it is from -64 to 63.
+    package mutating func pass<Number: FixedWidthInteger>(_ number: inout Number) {
+        if place == nil {
+            bytes.append(signed: Int64(truncatingIfNeeded: number))
+        } else {
+            number = Number(truncatingIfNeeded: next())
+        }
+    }
+
+    /// A choice.
+    package mutating func pass(_ flag: inout Bool) {
+        var number: UInt8 = flag ? 1 : 0
+        pass(&number)
+        flag = number == 1
+    }
+
+    /// A time; two bytes if it is the minimum, which often stands for none.
+    package mutating func pass(_ time: inout Timestamp) {
+        var isNone = time == Timestamp(nanoseconds: .min)
+        pass(&isNone)
+        var distance = isNone ? 0 : time.nanoseconds &- base.nanoseconds
+        pass(&distance)
+        time = Timestamp(nanoseconds: isNone ? .min : base.nanoseconds &+ distance)
+    }
+
+    /// Bytes, as they are.
+    package mutating func pass(_ content: inout [UInt8]) {
+        var count = content.count
+        pass(&count)
+        if let place {
+            let end = min(place + max(count, 0), bytes.count)
+            content = Array(bytes[place..<end])
+            self.place = end
+        } else {
+            bytes += content
+        }
+    }
+
+    private mutating func next() -> Int64 {
+        var (number, shift): (UInt64, UInt64) = (0, 0)
+        while let at = place, at < bytes.count {
+            place = at + 1
+            number |= UInt64(bytes[at] & 0x7f) << shift
+            guard bytes[at] & 0x80 != 0 else { break }
+            shift += 7
+        }
+        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+    }
+}

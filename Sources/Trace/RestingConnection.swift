@@ -1,0 +1,60 @@
+import Streams
+
+extension TracedConnection {
+    /// What is known of a resting connection, besides how it began and its format.
+    struct Resting {
+        var (fromClient, fromServer): (Traffic, Traffic)
+        var hasBegun: Bool
+        var skipsPairs: Bool
+
+        init(_ connection: TracedConnection) {
+            (fromClient, fromServer) = (connection.traffic.fromClient, connection.traffic.fromServer)
+            (hasBegun, skipsPairs) = (connection.hasBegun, connection.skipsPairs)
+        }
+
+        mutating func pass(through numbers: inout PackedNumbers) {
+            fromClient.pass(through: &numbers)
+            fromServer.pass(through: &numbers)
+            numbers.pass(&hasBegun)
+            numbers.pass(&skipsPairs)
+        }
+    }
+}
+
+extension Traffic {
+    fileprivate mutating func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&frames)
+        numbers.pass(&lastFrame)
+    }
+}
+
+extension Opening {
+    /// One to unpack another into.
+    static var unknown: Opening {
+        let end = Endpoint(IPAddress(v4: 0), 0)
+        return Opening(number: 0, time: Timestamp(nanoseconds: 0), client: end, server: end)
+    }
+
+    /// Packs or unpacks how a connection with one leg began.
+    mutating func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&number)
+        numbers.pass(&time)
+        client.pass(through: &numbers)
+        server.pass(through: &numbers)
+        numbers.pass(&handshake)
+        numbers.pass(&clientGuessed)
+    }
+}
+
+extension Endpoint {
+    fileprivate mutating func pass(through numbers: inout PackedNumbers) {
+        var (isIPv4, high, low) = (address.isIPv4, address.high, address.low)
+        numbers.pass(&isIPv4)
+        if !isIPv4 { numbers.pass(&high) }
+        numbers.pass(&low)
+        var port = port
+        numbers.pass(&port)
+        self = Endpoint(
+            isIPv4 ? IPAddress(v4: UInt32(truncatingIfNeeded: low)) : IPAddress(v6: high, low), port)
+    }
+}

@@ -1,0 +1,50 @@
+import Framing
+import Pipeline
+import Streams
+import TestSupport
+import Testing
+import Trace
+
+/// Connections of which nothing is held are packed until something happens; whatever follows is the same.
+@Suite struct DormantConnectionTests {
+    @Test(
+        arguments: RandomConnections.frames.keys.sorted(),
+        [(isNamed: true, limit: 1 << 20), (true, 300), (false, 1 << 20), (false, 5_000)])
+    func whatFollowsIsTheSame(_ name: String, _ options: (isNamed: Bool, limit: Int)) throws {
+        var rests = 0
+        for _ in 0..<(options.isNamed ? 20 : 5) {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            let (awake, dormant) = (
+                try RandomConnections.run(name, isNamed: options.isNamed, limit: options.limit, seed: seed),
+                try RandomConnections.run(
+                    name, isNamed: options.isNamed, limit: options.limit, seed: seed, rests: true)
+            )
+            #expect(awake.lines == dormant.lines, "seed \(seed)")
+            #expect(awake.held == dormant.held, "seed \(seed)")
+            rests += dormant.rests
+        }
+        #expect(rests > (options.isNamed ? 50 : 5))
+    }
+
+    /// A connection whose frames are only counted: its counts go on.
+    @Test func countsGoOn() throws {
+        let format = try #require(try BuiltInFormats.format(named: "len16-id"))
+        let decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [])
+        let time = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)
+        let end = Endpoint(IPAddress(v6: 0x2001_0db8_0000_0000, 1), 9_000)
+        var connection = decoder.open(Opening(number: 1, time: time, client: end, server: end))
+        for packet in 1...100 {
+            let frames: [UInt8] = [0, 3, 0, 1, 0, 0, 3, 0, 2, 0]
+            connection.received(
+                frames.span.bytes, from: packet.isMultiple(of: 3) ? .fromServer : .fromClient, at: time,
+                packet: packet)
+            connection = try #require(connection.dormant())
+            // Asked again, it stays what it is.
+            #expect(connection.dormant() === connection)
+        }
+        connection.closed(Closing(reason: .endOfInput, by: nil, time: time))
+        #expect(decoder.summary.total.bytes.frames == 200)
+        #expect(decoder.summary.total.bytes.framed == 1_000)
+        #expect(decoder.summary.total.merged == 200)
+    }
+}
