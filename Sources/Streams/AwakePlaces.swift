@@ -1,49 +1,81 @@
 import DequeModule
 
-/// Which of many connections have receivers that are ready for their next event: those in which something happened last. The
-/// receivers of others are asked to become dormant (`ConnectionReceiver.dormant`).
+/// Which of many connections have receivers that are ready for their next event. The receivers of others are asked to become dormant
+/// (`ConnectionReceiver.dormant`): those in which nothing happens soon after their last event, once there are many.
 package struct AwakePlaces {
-    /// A connection.
+    /// A connection that is awake.
     package struct Entry {
         // Half as wide as elsewhere: there are many.
-        private let shortPlace: UInt32
-        private let shortNumber: UInt32
-        /// How many events it had when it was last looked at; wraps around.
-        package let events: UInt32
+        fileprivate let shortPlace: UInt32
+        fileprivate let shortNumber: UInt32
+        /// How many segments it had when it was last looked at; wraps around.
+        fileprivate let segments: UInt32
 
         /// A connection at a place.
         ///
         /// - Parameter number: distinguishes it from others that have been at its place.
-        package init(_ place: Int, number: Int, events: UInt32) {
+        package init(_ place: Int, number: Int, segments: UInt32) {
             (shortPlace, shortNumber) = (UInt32(truncatingIfNeeded: place), UInt32(truncatingIfNeeded: number))
-            self.events = events
+            self.segments = segments
         }
 
-        /// Where it is.
-        package var place: Int { Int(shortPlace) }
-
-        /// Whether it is the connection with this number.
-        package func isOf(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == shortNumber }
+        fileprivate var place: Int { Int(shortPlace) }
     }
 
-    private var entries = Deque<Entry>()
-    private let limit: Int
+    /// Those of which it is not known yet whether more will happen soon: few, so that they are still in the processor's caches when
+    /// they are asked to become dormant.
+    fileprivate var recent = Deque<Entry>()
+    /// The others, some of which are over.
+    fileprivate var kept = Deque<Entry>()
+    fileprivate let limit: Int
+    fileprivate let mostRecent: Int
 
     /// None yet.
     ///
-    /// - Parameter limit: how many there may be before some are to become dormant.
-    package init(limit: Int) { self.limit = limit }
+    /// - Parameter limit: how many there may be before some are asked to become dormant.
+    package init(limit: Int) {
+        self.limit = limit
+        mostRecent = min(limit, 256)
+    }
 
-    /// How many are ready unless told otherwise: a million dormant ones take more memory than these.
+    /// Usually, as many connections are awake: together they take about 15 MB.
     package static let usualLimit = 1 << 14
+}
 
-    /// Adds a connection.
-    package mutating func add(_ entry: Entry) { entries.append(entry) }
+/// Keeps connections whose receivers may be dormant.
+package protocol DormancyKeeper: ~Copyable {
+    /// Those that are not.
+    var awake: AwakePlaces { get set }
 
-    /// Takes out those that were added first, if there are too many: two at once, so that those that are over by now do not pile
-    /// up. Add the ones that stay awake again.
-    package mutating func takeOldest() -> (Entry?, Entry?) {
-        guard entries.count > limit else { return (nil, nil) }
-        return (entries.popFirst(), entries.count > limit ? entries.popFirst() : nil)
+    /// The connection at a place; nil if it is dormant, or over.
+    func awakeConnection(at place: Int) -> AwakePlaces.Entry?
+
+    /// Makes the receiver of a connection dormant; returns false if it has to stay as it is.
+    mutating func rest(at place: Int) -> Bool
+}
+
+extension DormancyKeeper where Self: ~Copyable {
+    /// Something happens to a connection that was dormant, or opens.
+    package mutating func watch(_ place: Int) {
+        guard let entry = awakeConnection(at: place) else { return }
+        awake.recent.append(entry)
+        guard awake.recent.count > awake.mostRecent, let oldest = awake.recent.popFirst(),
+            let now = awakeConnection(at: oldest.place), now.shortNumber == oldest.shortNumber
+        else { return }
+        // The event for which it is awake may be counted after that.
+        let isBusy = now.segments &- oldest.segments > 1
+        if !makeRoom(byForce: isBusy), !isBusy, rest(at: now.place) { return }
+        awake.kept.append(now)
+    }
+
+    /// Whether another connection may be awake.
+    ///
+    /// - Parameter byForce: whether one in which nothing has happened for long becomes dormant for it.
+    private mutating func makeRoom(byForce: Bool) -> Bool {
+        guard awake.kept.count >= awake.limit, let first = awake.kept.popFirst() else { return true }
+        guard let now = awakeConnection(at: first.place), now.shortNumber == first.shortNumber else { return true }
+        if byForce, now.segments == first.segments, rest(at: now.place) { return true }
+        awake.kept.append(byForce ? now : first)
+        return false
     }
 }

@@ -15,6 +15,7 @@ package struct PackedNumbers: Sendable {
     /// - Parameter base: a time that those to be packed are close to; the shorter they are.
     package init(near base: Timestamp) {
         (bytes, self.base) = ([], base)
+        bytes.reserveCapacity(96)
     }
 
     /// Numbers to unpack.
@@ -23,12 +24,26 @@ package struct PackedNumbers: Sendable {
     }
 
     /// A number: one byte if it is from -64 to 63.
-    package mutating func pass<Number: FixedWidthInteger>(_ number: inout Number) {
-        if place == nil {
-            bytes.append(signed: Int64(truncatingIfNeeded: number))
-        } else {
-            number = Number(truncatingIfNeeded: next())
-        }
+    package mutating func pass(_ number: inout Int) { number = Int(truncatingIfNeeded: passed(Int64(number))) }
+
+    /// A number: one byte if it is less than 64.
+    package mutating func pass(_ number: inout UInt8) { number = UInt8(truncatingIfNeeded: passed(Int64(number))) }
+
+    /// A number: one byte if it is less than 64.
+    package mutating func pass(_ number: inout UInt16) { number = UInt16(truncatingIfNeeded: passed(Int64(number))) }
+
+    /// A number: one byte if it is less than 64.
+    package mutating func pass(_ number: inout UInt32) { number = UInt32(truncatingIfNeeded: passed(Int64(number))) }
+
+    /// A number: one byte if it is less than 64.
+    package mutating func pass(_ number: inout UInt64) {
+        number = UInt64(bitPattern: passed(Int64(bitPattern: number)))
+    }
+
+    private mutating func passed(_ number: Int64) -> Int64 {
+        guard place == nil else { return next() }
+        bytes.append(signed: number)
+        return number
     }
 
     /// A choice.
@@ -42,8 +57,7 @@ package struct PackedNumbers: Sendable {
     package mutating func pass(_ time: inout Timestamp) {
         var isNone = time == Timestamp(nanoseconds: .min)
         pass(&isNone)
-        var distance = isNone ? 0 : time.nanoseconds &- base.nanoseconds
-        pass(&distance)
+        let distance = passed(isNone ? 0 : time.nanoseconds &- base.nanoseconds)
         time = Timestamp(nanoseconds: isNone ? .min : base.nanoseconds &+ distance)
     }
 

@@ -1,7 +1,7 @@
 import Streams
 
 /// Connections whose receivers are dormant, since nothing happens in them.
-extension TCPReassembler {
+extension TCPReassembler: DormancyKeeper {
     /// Something happens to a connection: its receiver is no longer dormant.
     mutating func visit(_ index: Int) {
         shared.current = index
@@ -10,27 +10,16 @@ extension TCPReassembler {
         if !shared.isEnding { watch(index) }
     }
 
-    /// Keeps a connection's receiver ready, and looks at those that have been ready for longest.
-    mutating func watch(_ index: Int) {
-        awake.add(entry(of: index))
-        let oldest = awake.takeOldest()
-        if let first = oldest.0 { rest(first) }
-        if let second = oldest.1 { rest(second) }
+    package func awakeConnection(at place: Int) -> AwakePlaces.Entry? {
+        guard table.flows[place].state == .open else { return nil }
+        return AwakePlaces.Entry(place, number: table.flows[place].number, segments: table.flows[place].packets)
     }
 
-    private func entry(of index: Int) -> AwakePlaces.Entry {
-        AwakePlaces.Entry(index, number: table.flows[index].number, events: table.flows[index].packets)
-    }
-
-    private mutating func rest(_ entry: AwakePlaces.Entry) {
-        let index = entry.place
-        // Its place may belong to another by now.
-        guard entry.isOf(table.flows[index].number), table.flows[index].state == .open else { return }
-        // The one that something happens to right now is not at rest, either.
-        guard index != shared.current, table.flows[index].packets == entry.events,
-            let dormant = table.flows[index].receiver?.dormant()
-        else { return awake.add(self.entry(of: index)) }
-        table.flows[index].receiver = dormant
-        table.flows[index].state = .dormant
+    package mutating func rest(at place: Int) -> Bool {
+        // The one that something happens to right now is not at rest.
+        guard place != shared.current, let dormant = table.flows[place].receiver?.dormant() else { return false }
+        table.flows[place].receiver = dormant
+        table.flows[place].state = .dormant
+        return true
     }
 }

@@ -13,7 +13,7 @@ package struct TCPReassembler: ~Copyable {
     /// Which leg of its connection the next packet belongs to.
     var leg: Leg?
     /// Those whose receivers are not dormant.
-    var awake: AwakePlaces
+    package var awake: AwakePlaces
     private var lastKey: FlowKey?
     private var lastIndex = 0
 

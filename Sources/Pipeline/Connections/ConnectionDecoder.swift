@@ -50,19 +50,15 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         (self.resources, output) = (resources, resources.output)
         changed = resources.legs.changedFrames(of: connection.connectionLeg)
         hasBegun = resources.keys == nil
-        let options = resources.options
         let port = connection.opening.server.port
         if let plan = resources.plans.plan(forPort: port) {
             start(plan, FormatChoice(by: .option, evidence: "requested for port \(port)"))
-            return
-        }
-        switch options.choice {
-        case .fixed(let format):
-            start(resources.plans.plan(for: format), FormatChoice(by: .option, evidence: "requested"))
-        case .automatic:
+        } else if let plan = resources.plans.requested {
+            start(plan, FormatChoice(by: .option, evidence: "requested"))
+        } else {
             detection = Detection(
-                resources.plans.trials, aligned: connection.opening.handshake, limit: options.detectionLimit,
-                port: connection.opening.server.port)
+                resources.plans.trials, aligned: connection.opening.handshake,
+                limit: resources.options.detectionLimit, port: port)
         }
     }
 

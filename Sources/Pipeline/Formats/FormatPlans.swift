@@ -15,6 +15,10 @@ final class FormatPlans {
 
     init(_ options: DecodingOptions, _ output: TraceOutput) { (self.options, self.output) = (options, output) }
 
+    /// The plan for all connections; nil if formats are to be recognized.
+    private(set) lazy var requested: FormatPlan? =
+        if case .fixed(let format) = options.choice { plan(for: format) } else { nil }
+
     /// The plan for connections to a server's port that has a format of its own; nil if it has none.
     func plan(forPort port: UInt16) -> FormatPlan? {
         if let known = byPort[port] { return known }
