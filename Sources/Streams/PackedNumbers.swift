@@ -3,25 +3,46 @@
 /// A description passes each of its numbers, in the same order each time; unpacking replaces their values. What is unpacked was
 /// packed by the same program: nothing is checked.
 package struct PackedNumbers: Sendable {
-    /// All of them.
-    package private(set) var bytes: [UInt8]
+    /// The numbers, in seven bits a byte, without the flags.
+    private var bytes: [UInt8]
     /// Where the next one begins; nil while they are packed.
     private var place: Int?
     /// The time that others are close to.
     private let base: Timestamp
+    /// The flags, the first in the lowest bit, and how many there are.
+    private var flags: UInt64 = 0
+    private var flagCount: UInt64 = 0
 
     /// Nothing packed yet.
     ///
-    /// - Parameter base: a time that those to be packed are close to; the shorter they are.
+    /// - Parameter base: a time that those to be packed are close to, so that they are short.
     package init(near base: Timestamp) {
         (bytes, self.base) = ([], base)
         bytes.reserveCapacity(96)
     }
 
     /// Numbers to unpack.
-    package init(_ bytes: [UInt8], near base: Timestamp) {
-        (self.bytes, self.base, place) = (bytes, base, 0)
+    ///
+    /// - Parameter bytes: what `packed` gave, from `start` on.
+    package init(_ bytes: [UInt8], from start: Int = 0, near base: Timestamp) {
+        (self.bytes, self.base, place) = (bytes, base, start)
+        flags = UInt64(bitPattern: next())
     }
+
+    /// All of them.
+    ///
+    /// - Parameter first: what comes before them.
+    package func packed(behind first: [UInt8] = []) -> [UInt8] {
+        var whole: [UInt8] = []
+        whole.reserveCapacity(first.count + 10 + bytes.count)
+        whole += first
+        whole.append(signed: Int64(bitPattern: flags))
+        whole += bytes
+        return whole
+    }
+
+    /// What was packed behind those that were unpacked.
+    package var following: PackedNumbers { PackedNumbers(bytes, from: place ?? bytes.count, near: base) }
 
     /// A number: one byte if it is from -64 to 63.
     package mutating func pass(_ number: inout Int) { number = Int(truncatingIfNeeded: passed(Int64(number))) }
@@ -40,25 +61,22 @@ package struct PackedNumbers: Sendable {
         number = UInt64(bitPattern: passed(Int64(bitPattern: number)))
     }
 
-    private mutating func passed(_ number: Int64) -> Int64 {
-        guard place == nil else { return next() }
-        bytes.append(signed: number)
-        return number
-    }
-
-    /// A choice.
+    /// A flag, in one bit; at most 64 of them.
     package mutating func pass(_ flag: inout Bool) {
-        var number: UInt8 = flag ? 1 : 0
-        pass(&number)
-        flag = number == 1
+        if place == nil {
+            if flag { flags |= 1 << flagCount }
+        } else {
+            flag = flags >> flagCount & 1 == 1
+        }
+        flagCount += 1
     }
 
-    /// A time; two bytes if it is the minimum, which often stands for none.
+    /// A time; one bit if it is the minimum, which often stands for none.
     package mutating func pass(_ time: inout Timestamp) {
         var isNone = time == Timestamp(nanoseconds: .min)
         pass(&isNone)
-        let distance = passed(isNone ? 0 : time.nanoseconds &- base.nanoseconds)
-        time = Timestamp(nanoseconds: isNone ? .min : base.nanoseconds &+ distance)
+        guard !isNone else { return time = Timestamp(nanoseconds: .min) }
+        time = Timestamp(nanoseconds: base.nanoseconds &+ passed(time.nanoseconds &- base.nanoseconds))
     }
 
     /// Bytes, as they are.
@@ -72,6 +90,12 @@ package struct PackedNumbers: Sendable {
         } else {
             bytes += content
         }
+    }
+
+    private mutating func passed(_ number: Int64) -> Int64 {
+        guard place == nil else { return next() }
+        bytes.append(signed: number)
+        return number
     }
 
     private mutating func next() -> Int64 {

@@ -22,8 +22,10 @@ import Testing
             var packed = PackedNumbers(near: base)
             for _ in 0..<3 { before.pass(through: &packed) }
             #expect(before == expected, "seed \(seed)")
-            var unpacked = PackedNumbers(packed.bytes, near: base)
-            for _ in 0..<3 {
+            // Twice, one behind the other.
+            var unpacked = PackedNumbers(packed.packed(behind: packed.packed()), near: base)
+            for round in 0..<6 {
+                if round == 3 { unpacked = unpacked.following }
                 var after = Mixed()
                 after.pass(through: &unpacked)
                 #expect(after == expected, "seed \(seed)")
@@ -37,7 +39,7 @@ import Testing
             var number = number
             packed.pass(&number)
         }
-        #expect(packed.bytes.count == 128)
+        #expect(packed.packed().count == 1 + 128)
     }
 
     private struct Mixed: Equatable {

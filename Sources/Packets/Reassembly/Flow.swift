@@ -16,13 +16,15 @@ struct Flow {
 
     // In an order that leaves no room between them: there may be a million.
 
-    /// Both ends.
-    private let ends: StoredFlowKey
+    /// Both ends, but for the rest of their addresses if those are not IPv4.
+    let shortKey: ShortFlowKey
     var state = State.open
     /// Who sent the first FIN that was passed on.
     var finBy: Direction?
     /// Whether it is marked idle.
     var isIdle = false
+    /// Both ends, if their addresses are not IPv4.
+    let wideKey: WideFlowKey?
     /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
@@ -71,11 +73,7 @@ struct Flow {
     var connectionLeg: ConnectionLeg { ConnectionLeg(number, key.leg) }
 
     /// Both ends.
-    var key: FlowKey { ends.key }
-
-    /// Whether these are both ends.
-    @inline(__always)
-    func isBetween(_ key: FlowKey) -> Bool { ends.isSame(as: key) }
+    var key: FlowKey { wideKey?.key ?? shortKey.key }
 
     /// The first valid RST, if one was seen and nothing has disproved it since.
     var reset: SeenReset? {
@@ -97,7 +95,7 @@ struct Flow {
     }
 
     init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
-        ends = StoredFlowKey(key)
+        (shortKey, wideKey) = (ShortFlowKey(key), key.isIPv4 ? nil : WideFlowKey(key))
         shortNumber = UInt32(truncatingIfNeeded: number)
         self.receiver = receiver
         self.clientIsLower = clientIsLower

@@ -8,7 +8,7 @@ struct FlowKey: Equatable {
     fileprivate var upperLow: UInt64
     fileprivate var lowerPort: UInt16
     fileprivate var upperPort: UInt16
-    fileprivate var isIPv4: Bool
+    private(set) var isIPv4: Bool
     /// Its leg; nil if the connection has only one.
     var leg: Leg?
 
@@ -78,37 +78,36 @@ struct FlowKey: Equatable {
     }
 }
 
-/// A key as the table stores it, in 22 bytes: most addresses are IPv4, and there may be a million.
-struct StoredFlowKey {
-    /// The bits of both IPv4 addresses.
+/// What of a key most connections need: their addresses are IPv4, and there may be a million of them.
+struct ShortFlowKey: Equatable {
+    /// The lowest bits of both addresses: all of them, of IPv4.
     private let lower: UInt32
     private let upper: UInt32
-    /// The key, unless its addresses are IPv4.
-    private let wide: WideKey?
     private let lowerPort: UInt16
     private let upperPort: UInt16
     private let leg: Leg?
+    private let isIPv4: Bool
 
-    private final class WideKey {
-        let key: FlowKey
-
-        init(_ key: FlowKey) { self.key = key }
-    }
-
-    init(_ key: FlowKey) {
-        wide = key.isIPv4 ? nil : WideKey(key)
-        (lower, upper) = (UInt32(truncatingIfNeeded: key.lowerLow), UInt32(truncatingIfNeeded: key.upperLow))
-        (lowerPort, upperPort, leg) = (key.lowerPort, key.upperPort, key.leg)
-    }
-
-    /// The key.
-    var key: FlowKey { wide?.key ?? FlowKey(lower, lowerPort, upper, upperPort, leg) }
-
-    /// Whether it is this key.
     @inline(__always)
-    func isSame(as key: FlowKey) -> Bool {
-        guard lowerPort == key.lowerPort, upperPort == key.upperPort, leg == key.leg else { return false }
-        return key.isIPv4
-            ? wide == nil && UInt64(lower) == key.lowerLow && UInt64(upper) == key.upperLow : wide?.key == key
+    init(_ key: FlowKey) {
+        (lower, upper) = (UInt32(truncatingIfNeeded: key.lowerLow), UInt32(truncatingIfNeeded: key.upperLow))
+        (lowerPort, upperPort, leg, isIPv4) = (key.lowerPort, key.upperPort, key.leg, key.isIPv4)
     }
+
+    /// The key, if its addresses are IPv4.
+    var key: FlowKey { FlowKey(lower, lowerPort, upper, upperPort, leg) }
+
+    /// Whether two keys are the same.
+    @inline(__always)
+    static func == (left: ShortFlowKey, right: ShortFlowKey) -> Bool {
+        left.lower == right.lower && left.upper == right.upper && left.lowerPort == right.lowerPort
+            && left.upperPort == right.upperPort && left.leg == right.leg && left.isIPv4 == right.isIPv4
+    }
+}
+
+/// A key of IPv6 addresses.
+final class WideFlowKey {
+    let key: FlowKey
+
+    init(_ key: FlowKey) { self.key = key }
 }

@@ -16,12 +16,14 @@ struct FlowTable {
     func find(_ key: FlowKey) -> Int? {
         let hash = key.hash(seed)
         let tag = hash >> 32
+        let short = ShortFlowKey(key)
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] != 0 {
             let entry = slots[slot]
             if entry >> 32 == tag {
                 let index = Int(entry & 0xffff_ffff) - 1
-                if flows[index].isBetween(key) { return index }
+                // The short key is compared in place: to ask the connection itself would copy it.
+                if flows[index].shortKey == short, key.isIPv4 || flows[index].wideKey?.key == key { return index }
             }
             slot = (slot + 1) & mask
         }

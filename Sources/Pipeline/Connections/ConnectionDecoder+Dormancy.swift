@@ -22,11 +22,11 @@ extension ConnectionDecoder {
         // Directions know their connection, too.
         sides = PerDirection(fromClient: nil, fromServer: nil)
         guard isKnownUniquelyReferenced(&connection), connection.isResting else {
-            return DormantConnection(dormancy, numbers.bytes, connection)
+            return DormantConnection(dormancy, numbers.packed(), connection)
         }
         var whole = PackedNumbers(near: dormancy.start)
         connection.pack(into: &whole)
-        return DormantConnection(dormancy, whole.bytes + numbers.bytes, nil)
+        return DormantConnection(dormancy, numbers.packed(behind: whole.packed()), nil)
     }
 
     /// A decoder that continues a dormant connection.
@@ -46,7 +46,10 @@ extension ConnectionDecoder {
 
     /// Packs what is known of its directions, or makes a new decoder know it.
     private func pass(through numbers: inout PackedNumbers) {
-        numbers.pass(&hasBegun)
+        // A copy: what is passed on by reference would be checked for exclusivity wherever it is used.
+        var begun = hasBegun
+        numbers.pass(&begun)
+        hasBegun = begun
         for direction in Direction.allCases {
             var hasSide = sides[direction] != nil
             numbers.pass(&hasSide)

@@ -19,7 +19,13 @@ final class DormantConnection: ConnectionReceiver {
     private func awake() -> ConnectionDecoder {
         if let decoder { return decoder }
         var numbers = PackedNumbers(packed, near: dormancy.start)
-        let connection = known ?? TracedConnection(&numbers, dormancy.plan?.known, dormancy.choice)
+        let connection: TracedConnection
+        if let known {
+            connection = known
+        } else {
+            connection = TracedConnection(&numbers, dormancy.plan?.known, dormancy.choice)
+            numbers = numbers.following
+        }
         let decoder = ConnectionDecoder.awake(dormancy, &numbers, connection)
         (self.decoder, packed, known) = (decoder, [], nil)
         return decoder

@@ -1,0 +1,81 @@
+import Streams
+import TestSupport
+import Testing
+
+/// Few connections stay awake: those in which something happens.
+@Suite struct AwakePlacesTests {
+    private struct Connections: DormancyKeeper {
+        var awake: AwakePlaces
+        var segments: [UInt32] = []
+        var isAwake: [Bool] = []
+        var isOver: [Bool] = []
+        /// How often one became dormant.
+        var rests = 0
+
+        init(limit: Int) { awake = AwakePlaces(limit: limit) }
+
+        mutating func open() {
+            segments.append(0)
+            isAwake.append(true)
+            isOver.append(false)
+            watch(segments.count - 1)
+            segments[segments.count - 1] = 1
+        }
+
+        mutating func happens(at place: Int) {
+            if !isAwake[place] {
+                isAwake[place] = true
+                watch(place)
+            }
+            segments[place] += 1
+        }
+
+        func awakeConnection(at place: Int) -> AwakePlaces.Entry? {
+            guard isAwake[place], !isOver[place] else { return nil }
+            return AwakePlaces.Entry(place, number: place + 1, segments: segments[place])
+        }
+
+        mutating func rest(at place: Int) -> Bool {
+            isAwake[place] = false
+            rests += 1
+            return true
+        }
+
+        var awakeCount: Int { zip(isAwake, isOver).count { $0 && !$1 } }
+    }
+
+    @Test(arguments: [1, 10, 1_000]) func mostBecomeDormant(limit: Int) {
+        var connections = Connections(limit: limit)
+        for _ in 0..<5_000 { connections.open() }
+        #expect(connections.awakeCount >= limit && connections.awakeCount <= limit + min(limit, 256))
+    }
+
+    @Test func asManyAsThereIsRoomForStayAwake() {
+        var connections = Connections(limit: 1_000)
+        for _ in 0..<1_000 { connections.open() }
+        #expect(connections.rests == 0)
+    }
+
+    @Test func thoseThatAreBusyStayAwake() {
+        var connections = Connections(limit: 100)
+        for round in 0..<5_000 {
+            connections.open()
+            // Ten of the first are busy.
+            for place in 0..<min(10, round) { connections.happens(at: place * 50 % (round + 1)) }
+        }
+        let before = connections.rests
+        for _ in 0..<100 { for place in 0..<10 { connections.happens(at: place * 50) } }
+        #expect(connections.rests == before)
+        #expect((0..<10).allSatisfy { connections.isAwake[$0 * 50] })
+    }
+
+    /// Connections that end make room.
+    @Test func thoseThatAreOverTakeNoRoom() {
+        var connections = Connections(limit: 100)
+        for place in 0..<5_000 {
+            connections.open()
+            if place >= 50 { connections.isOver[place - 50] = true }
+        }
+        #expect(connections.rests == 0)
+    }
+}
