@@ -24,14 +24,12 @@ import Trace
     }
 
     /// Reads a capture on a thread of its own; `decode` gets the queue.
-    private func read(
-        _ bytes: [UInt8], _ options: ReassemblyOptions = ReassemblyOptions(), _ decode: (BatchQueue) -> Void
-    ) {
+    private func read(_ bytes: [UInt8], _ decode: (BatchQueue) -> Void) {
         let queue = BatchQueue(batches: 2)
         let group = DispatchGroup()
         DispatchQueue(label: "reader").async(group: group) {
             let receiver = BatchingReceiver(queue)
-            var capture = CaptureDecoder(options: options, receiver: receiver)
+            var capture = CaptureDecoder(receiver: receiver)
             var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
             _ = try? reader.read(to: &capture)
             capture.finish()
@@ -56,28 +54,16 @@ import Trace
             decoder.flush()
             return outputs.map(\.text)
         }
-        // Few connections stay awake, or all.
-        var dozing = ReassemblyOptions()
-        dozing.awakeLimit = 1
-        func alone(_ options: ReassemblyOptions) -> [String] {
-            outputs { decoder in
-                var capture = CaptureDecoder(options: options, receiver: decoder)
-                var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
-                _ = try? reader.read(to: &capture)
-                capture.finish()
-            }
+        let alone = outputs { decoder in
+            var capture = CaptureDecoder(receiver: decoder)
+            var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
+            _ = try? reader.read(to: &capture)
+            capture.finish()
         }
-        func parallel(_ options: ReassemblyOptions) -> [String] {
-            outputs { decoder in
-                read(bytes, options) {
-                    BatchReplay($0, to: decoder, awakeLimit: options.awakeLimit).run { false }
-                }
-            }
+        let parallel = outputs { decoder in
+            read(bytes) { BatchReplay($0, to: decoder).run { false } }
         }
-        let expected = alone(ReassemblyOptions())
-        #expect(parallel(ReassemblyOptions()) == expected)
-        #expect(alone(dozing) == expected)
-        #expect(parallel(dozing) == expected)
+        #expect(alone == parallel)
     }
 
     /// What becomes due in the past is in the same place of the trace, however often the source says what time it is: a frame that was
@@ -195,27 +181,4 @@ import Trace
         read(bytes) { BatchReplay($0, to: decoder).run { true } }
         #expect(decoder.summary == Summary())
     }
-}
-
-/// Passes on each packet of an Ethernet capture once for each of this many pairs of hosts.
-private struct CopiedPackets: PacketReceiver, ~Copyable {
-    var receiver: CaptureDecoder
-    private let pairs: Int
-
-    init(to receiver: consuming CaptureDecoder, pairs: Int) {
-        self.receiver = receiver
-        self.pairs = pairs
-    }
-
-    mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
-        var copy = bytes.copied()
-        for pair in 0..<pairs {
-            // The third byte of both IPv4 addresses.
-            (copy[28], copy[32]) = (UInt8(pair), UInt8(pair))
-            _ = receiver.receive(packet, bytes: copy.span.bytes, options: options)
-        }
-        return .taken
-    }
-
-    mutating func captured(until time: Timestamp) { receiver.captured(until: time) }
 }

@@ -1,0 +1,25 @@
+import Packets
+import Streams
+
+/// Passes on each packet of an Ethernet capture once for each of this many pairs of hosts.
+struct CopiedPackets: PacketReceiver, ~Copyable {
+    var receiver: CaptureDecoder
+    private let pairs: Int
+
+    init(to receiver: consuming CaptureDecoder, pairs: Int) {
+        self.receiver = receiver
+        self.pairs = pairs
+    }
+
+    mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+        var copy = bytes.copied()
+        for pair in 0..<pairs {
+            // The third byte of both IPv4 addresses.
+            (copy[28], copy[32]) = (UInt8(pair), UInt8(pair))
+            _ = receiver.receive(packet, bytes: copy.span.bytes, options: options)
+        }
+        return .taken
+    }
+
+    mutating func captured(until time: Timestamp) { receiver.captured(until: time) }
+}
