@@ -75,8 +75,11 @@ package struct PackedNumbers: Sendable {
     package mutating func pass(_ time: inout Timestamp) {
         var isNone = time == Timestamp(nanoseconds: .min)
         pass(&isNone)
-        guard !isNone else { return time = Timestamp(nanoseconds: .min) }
-        time = Timestamp(nanoseconds: base.nanoseconds &+ passed(time.nanoseconds &- base.nanoseconds))
+        if isNone {
+            time = Timestamp(nanoseconds: .min)
+        } else {
+            time = Timestamp(nanoseconds: base.nanoseconds &+ passed(time.nanoseconds &- base.nanoseconds))
+        }
     }
 
     /// Bytes, as they are.

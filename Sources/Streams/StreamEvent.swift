@@ -72,5 +72,8 @@ package final class StreamEventLog: StreamReceiver {
         func closed(_ closing: Closing) {
             log.events.append(.closed(connection: number, closing))
         }
+
+        /// It takes little memory as it is.
+        func dormant() -> (any ConnectionReceiver)? { self }
     }
 }

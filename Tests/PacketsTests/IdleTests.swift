@@ -91,9 +91,10 @@ import Testing
         }
     }
 
-    @Test func ofManyIdleConnectionsTheFirstAreClosed() {
+    /// - Parameter awakeLimit: how many receivers are not dormant.
+    @Test(arguments: [0, 1, .max]) func ofManyIdleConnectionsTheFirstAreClosed(awakeLimit: Int) {
         var options = ReassemblyOptions()
-        options.idleLimit = 3
+        (options.idleLimit, options.awakeLimit) = (3, awakeLimit)
         let log = StreamEventLog()
         var reassembler = TCPReassembler(options: options, receiver: log)
         open(5, &reassembler)
@@ -115,9 +116,10 @@ import Testing
             ])
     }
 
-    @Test func ofTooManyOpenConnectionsThoseThatAreSilentAreEvicted() {
+    /// - Parameter awakeLimit: how many receivers are not dormant.
+    @Test(arguments: [0, 1, .max]) func ofTooManyOpenConnectionsThoseThatAreSilentAreEvicted(awakeLimit: Int) {
         var options = ReassemblyOptions()
-        options.connectionLimit = 4
+        (options.connectionLimit, options.awakeLimit) = (4, awakeLimit)
         let log = StreamEventLog()
         var reassembler = TCPReassembler(options: options, receiver: log)
         open(4, &reassembler, step: 1)

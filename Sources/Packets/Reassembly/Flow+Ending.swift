@@ -81,7 +81,9 @@ extension Flow {
         guard state == .open else { return }
         if let reset {
             // One with exactly the next number is accepted, whatever becomes of the one before it.
-            if direction == reset.by, segment.sequence == sides[direction].next { self.reset?.sequence = segment.sequence }
+            if direction == reset.by, segment.sequence == sides[direction].next {
+                self.reset?.sequence = segment.sequence
+            }
             return
         }
         // A RST without ACK answers what its sender knows nothing of: it has the number that was acknowledged (RFC 9293

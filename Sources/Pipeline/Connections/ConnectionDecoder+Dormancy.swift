@@ -5,8 +5,8 @@ import Trace
 extension ConnectionDecoder {
     /// Whether it can be dormant: it is framed, or waits for its first bytes.
     private var isResting: Bool {
-        guard filter == nil, upgrade == nil, conversation == nil, notDetected == nil, changed == nil, annotatedEnd == nil,
-            connection.leg == nil, !isUpgraded, !isIntercepted, !isQueued, account.held == 0,
+        guard filter == nil, upgrade == nil, conversation == nil, notDetected == nil, changed == nil,
+            annotatedEnd == nil, connection.leg == nil, !isUpgraded, !isIntercepted, !isQueued, account.held == 0,
             !awaitsPause.fromClient, !awaitsPause.fromServer
         else { return false }
         guard isFraming else { return detection?.isFresh == true && hasBegun == (resources.keys == nil) }

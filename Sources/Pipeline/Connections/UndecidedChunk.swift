@@ -34,7 +34,8 @@ final class UndecidedChunk {
     ///
     /// - Parameter other: that of the other direction, if one is unpacked.
     static func pass(
-        _ chunk: UndecidedChunk?, from direction: Direction, other: UndecidedChunk?, through numbers: inout PackedNumbers
+        _ chunk: UndecidedChunk?, from direction: Direction, other: UndecidedChunk?,
+        through numbers: inout PackedNumbers
     ) -> UndecidedChunk? {
         var isThere = chunk != nil
         numbers.pass(&isThere)
