@@ -51,6 +51,9 @@ package final class BatchingReceiver: StreamReceiver {
         func closed(_ closing: Closing) {
             batches.close(closing, slot)
         }
+
+        /// It takes little memory as it is.
+        func dormant() -> (any ConnectionReceiver)? { self }
     }
 }
 
