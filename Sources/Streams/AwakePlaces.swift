@@ -32,18 +32,22 @@ package struct AwakePlaces {
 
     /// None yet.
     ///
-    /// - Parameter limit: how many there may be before some are asked to become dormant.
+    /// - Parameter limit: how many there may be, besides the recent ones and those that cannot become dormant, before others have to.
     package init(limit: Int) {
         self.limit = limit
-        mostRecent = min(limit, 256)
+        // The last one is at work.
+        mostRecent = max(1, min(limit, 256))
     }
+
+    /// How many are remembered, some of which are over.
+    package var count: Int { recent.count + kept.count }
 
     /// Usually, as many connections are awake: together they take about 15 MB.
     package static let usualLimit = 1 << 14
 }
 
-/// Keeps connections whose receivers may be dormant.
-package protocol DormancyKeeper: ~Copyable {
+/// A table of connections, whose receivers may be dormant.
+package protocol ReceiverTable: ~Copyable {
     /// Those that are not.
     var awake: AwakePlaces { get set }
 
@@ -54,7 +58,7 @@ package protocol DormancyKeeper: ~Copyable {
     mutating func rest(at place: Int) -> Bool
 }
 
-extension DormancyKeeper where Self: ~Copyable {
+extension ReceiverTable where Self: ~Copyable {
     /// Something happens to a connection that was dormant, or opens.
     package mutating func watch(_ place: Int) {
         guard let entry = awakeConnection(at: place) else { return }
@@ -68,14 +72,19 @@ extension DormancyKeeper where Self: ~Copyable {
         awake.kept.append(now)
     }
 
-    /// Whether another connection may be awake.
+    /// Whether another connection may be awake. Those that are over make room.
     ///
     /// - Parameter byForce: whether one in which nothing has happened for long becomes dormant for it.
     private mutating func makeRoom(byForce: Bool) -> Bool {
-        guard awake.kept.count >= awake.limit, let first = awake.kept.popFirst() else { return true }
-        guard let now = awakeConnection(at: first.place), now.shortNumber == first.shortNumber else { return true }
-        if byForce, now.segments == first.segments, rest(at: now.place) { return true }
-        awake.kept.append(byForce ? now : first)
-        return false
+        // More than one for each that is added: there are too many after a time when most could not become dormant.
+        var looks = 2
+        while awake.kept.count >= awake.limit, looks > 0, let first = awake.kept.popFirst() {
+            looks -= 1
+            guard let now = awakeConnection(at: first.place), now.shortNumber == first.shortNumber else { continue }
+            let mayRest = byForce || awake.kept.count >= awake.limit
+            if mayRest, now.segments == first.segments, rest(at: now.place) { continue }
+            awake.kept.append(mayRest ? now : first)
+        }
+        return awake.kept.count < awake.limit
     }
 }

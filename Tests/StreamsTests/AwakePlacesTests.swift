@@ -4,13 +4,15 @@ import Testing
 
 /// Few connections stay awake: those in which something happens.
 @Suite struct AwakePlacesTests {
-    private struct Connections: DormancyKeeper {
+    private struct Connections: ReceiverTable {
         var awake: AwakePlaces
         var segments: [UInt32] = []
         var isAwake: [Bool] = []
         var isOver: [Bool] = []
         /// How often one became dormant.
         var rests = 0
+        /// Whether none can become dormant.
+        var refuses = false
 
         init(limit: Int) { awake = AwakePlaces(limit: limit) }
 
@@ -36,6 +38,7 @@ import Testing
         }
 
         mutating func rest(at place: Int) -> Bool {
+            guard !refuses else { return false }
             isAwake[place] = false
             rests += 1
             return true
@@ -44,10 +47,10 @@ import Testing
         var awakeCount: Int { zip(isAwake, isOver).count { $0 && !$1 } }
     }
 
-    @Test(arguments: [1, 10, 1_000]) func mostBecomeDormant(limit: Int) {
+    @Test(arguments: [0, 1, 10, 1_000]) func mostBecomeDormant(limit: Int) {
         var connections = Connections(limit: limit)
         for _ in 0..<5_000 { connections.open() }
-        #expect(connections.awakeCount >= limit && connections.awakeCount <= limit + min(limit, 256))
+        #expect(connections.awakeCount >= limit && connections.awakeCount <= limit + max(1, min(limit, 256)))
     }
 
     @Test func asManyAsThereIsRoomForStayAwake() {
@@ -77,5 +80,33 @@ import Testing
             if place >= 50 { connections.isOver[place - 50] = true }
         }
         #expect(connections.rests == 0)
+    }
+
+    /// After a burst of connections that cannot become dormant, the limit holds again, whether they end or stay, and whether something
+    /// happens in those that follow or not.
+    @Test(arguments: [false, true], [0, 5]) func theLimitHoldsAfterABurst(theyStay: Bool, segments: UInt32) {
+        var connections = Connections(limit: 100)
+        connections.refuses = true
+        for _ in 0..<2_000 { connections.open() }
+        #expect(connections.awakeCount == 2_000)
+        connections.refuses = false
+        if !theyStay { for place in 0..<2_000 { connections.isOver[place] = true } }
+        for _ in 0..<5_000 {
+            connections.open()
+            connections.segments[connections.segments.count - 1] += segments
+        }
+        #expect(connections.awakeCount <= 200)
+    }
+
+    /// What is remembered of connections that are over is bounded by those that are open.
+    @Test func thoseThatAreOverAreForgotten() {
+        var connections = Connections(limit: 100)
+        connections.refuses = true
+        for _ in 0..<1_000 { connections.open() }
+        for _ in 0..<50_000 {
+            connections.open()
+            connections.isOver[connections.isOver.count - 1] = true
+        }
+        #expect(connections.awake.count < 3_000)
     }
 }

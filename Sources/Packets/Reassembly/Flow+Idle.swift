@@ -4,7 +4,7 @@ import Streams
 extension Flow {
     /// Marks the connection idle: nothing is waited for any more, and only its number, its stream positions and the ranges
     /// declared missing are kept. If it was not silence but the clock that was set, their bytes arrive late.
-    mutating func letGo(_ shared: inout ReassemblyState) {
+    mutating func becomeIdle(_ shared: inout ReassemblyState) {
         for direction in Direction.allCases where state == .open { flush(direction, &shared) }
         guard state == .open else { return }
         if !isIdle { shared.idleCount += 1 }
@@ -19,7 +19,7 @@ extension Flow {
         if isIdle {
             shared.note(\.quiet, after: shared.quietInterval, number: number)
         } else {
-            letGo(&shared)
+            becomeIdle(&shared)
         }
         if isIdle { shared.idleCount -= 1 }
         isIdle = false
@@ -38,10 +38,9 @@ extension TCPReassembler {
     mutating func markIdle() {
         while let entry = shared.quiet.popFirst(until: shared.now) {
             guard isOpen(entry) else { continue }
-            shared.current = entry.flow
             if shared.now > table.flows[entry.flow].quietAt {
                 visit(entry.flow)
-                table.flows[entry.flow].letGo(&shared)
+                table.flows[entry.flow].becomeIdle(&shared)
                 if table.flows[entry.flow].state == .open {
                     // Its time identifies the silence it represents: the connection may resume and fall silent again.
                     shared.idle.append(
@@ -50,6 +49,7 @@ extension TCPReassembler {
                             number: table.flows[entry.flow].number))
                 }
             } else {
+                shared.current = entry.flow
                 shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
             }
         }

@@ -1,7 +1,7 @@
 import Streams
 
 /// Connections whose receivers are dormant, since nothing happens in them.
-extension TCPReassembler: DormancyKeeper {
+extension TCPReassembler: ReceiverTable {
     /// Something happens to a connection: its receiver is no longer dormant.
     mutating func visit(_ index: Int) {
         shared.current = index

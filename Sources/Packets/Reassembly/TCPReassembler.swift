@@ -12,7 +12,7 @@ package struct TCPReassembler: ~Copyable {
     var annotation: String?
     /// Which leg of its connection the next packet belongs to.
     var leg: Leg?
-    /// Those whose receivers are not dormant.
+    /// The connections whose receivers are not dormant.
     package var awake: AwakePlaces
     private var lastKey: FlowKey?
     private var lastIndex = 0
@@ -167,7 +167,6 @@ package struct TCPReassembler: ~Copyable {
         _ index: Int, _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan,
         _ packet: PacketStamp
     ) {
-        visit(index)
         let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
         // The same SYN again: what was acknowledged before it were numbers of an older connection.
         let side = table.flows[index].sides[direction]

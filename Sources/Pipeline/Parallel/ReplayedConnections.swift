@@ -1,7 +1,7 @@
 import Streams
 
 /// The receivers of replayed connections, by their slots.
-struct ReplayedConnections: DormancyKeeper {
+struct ReplayedConnections: ReceiverTable {
     private struct Connection {
         var receiver: (any ConnectionReceiver)?
         /// Counts from 1 in order of opening.
