@@ -33,8 +33,10 @@ struct Flow {
     var packets: UInt32 = 0
     /// When it becomes idle, if no packet arrives before.
     var quietAt = Timestamp.distantFuture
-    /// What few connections have.
-    private var rare: Rare?
+    /// Until when segments are reported after a long pause.
+    var reportedUntil = Timestamp(nanoseconds: .min)
+    /// The first valid RST: few connections have one.
+    private var seenReset: Boxed?
     /// `number`: four bytes less for each of a million connections.
     private let shortNumber: UInt32
     /// Whether a deadline for its RST is pending.
@@ -46,9 +48,10 @@ struct Flow {
     /// Whether the client is the lower end of the key.
     let clientIsLower: Bool
 
-    private final class Rare {
-        var reset: SeenReset?
-        var reportedUntil = Timestamp(nanoseconds: .min)
+    private final class Boxed {
+        var reset: SeenReset
+
+        init(_ reset: SeenReset) { self.reset = reset }
     }
 
     /// The first valid RST.
@@ -77,21 +80,8 @@ struct Flow {
 
     /// The first valid RST, if one was seen and nothing has disproved it since.
     var reset: SeenReset? {
-        get { rare?.reset }
-        set {
-            if newValue != nil, rare == nil { rare = Rare() }
-            rare?.reset = newValue
-        }
-    }
-
-    /// Until when segments are reported after a long pause.
-    var reportedUntil: Timestamp {
-        get { rare?.reportedUntil ?? Timestamp(nanoseconds: .min) }
-        set {
-            let rare = rare ?? Rare()
-            rare.reportedUntil = newValue
-            self.rare = rare
-        }
+        get { seenReset?.reset }
+        set { seenReset = newValue.map { Boxed($0) } }
     }
 
     init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
@@ -121,13 +111,13 @@ struct Flow {
             direction == .fromClient
             ? sides.fromClient.identifications.take(segment.identification)
             : sides.fromServer.identifications.take(segment.identification)
-        if (packets < Self.reportedFirst && segment.clock != 0) || rare != nil && packet.time < reportedUntil
+        if (packets < Self.reportedFirst && segment.clock != 0) || packet.time < reportedUntil
             || hasPause(at: packet.time)
         {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }
         let isCommon =
-            if rare != nil, reset != nil {
+            if seenReset != nil {
                 false
             } else if direction == .fromClient {
                 sides.fromClient.takeNext(
