@@ -47,4 +47,18 @@ import Trace
         #expect(decoder.summary.total.bytes.framed == 1_000)
         #expect(decoder.summary.total.merged == 200)
     }
+
+    /// A connection whose format only its second chunk showed.
+    @Test func aRecognizedOneRests() throws {
+        let decoder = Decoder(DecodingOptions(.automatic(try BuiltInFormats.allWithVariants())), sinks: [])
+        let time = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)
+        let end = Endpoint(IPAddress(v4: 0x0a00_0001), 9_000)
+        let connection = decoder.open(Opening(number: 1, time: time, client: end, server: end))
+        let frame = "{\"type\":\"text\",\"size\":2}\r\nab"
+        let bytes = Array((frame + frame).utf8)
+        connection.received(bytes.span.bytes.extracting(0..<6), from: .fromClient, at: time, packet: 1)
+        #expect(connection.dormant() == nil)
+        connection.received(bytes.span.bytes.extracting(6..<bytes.count), from: .fromClient, at: time, packet: 2)
+        #expect(connection.dormant() != nil)
+    }
 }

@@ -19,7 +19,7 @@ extension ConnectionDecoder {
         var numbers = PackedNumbers(near: dormancy.start)
         if isFraming { pass(through: &numbers) }
         resources.budget.close(&account)
-        // Directions know their connection, too.
+        // The directions hold the connection, too: without them, this may be the only reference to it.
         sides = PerDirection(fromClient: nil, fromServer: nil)
         guard isKnownUniquelyReferenced(&connection), connection.isResting else {
             return DormantConnection(dormancy, numbers.packed(), connection)
@@ -37,10 +37,8 @@ extension ConnectionDecoder {
     static func awake(
         _ dormancy: Dormancy, _ numbers: inout PackedNumbers, _ connection: TracedConnection
     ) -> ConnectionDecoder {
-        // Its format, if it has none yet, is looked for as if it had just opened.
-        guard let plan = dormancy.plan else { return ConnectionDecoder(connection, dormancy.resources) }
-        let decoder = ConnectionDecoder(connection, dormancy.resources, framedBy: plan)
-        decoder.pass(through: &numbers)
+        let decoder = ConnectionDecoder(connection, dormancy.resources, framedBy: dormancy.plan)
+        if decoder.isFraming { decoder.pass(through: &numbers) }
         return decoder
     }
 
@@ -55,10 +53,6 @@ extension ConnectionDecoder {
             numbers.pass(&hasSide)
             if hasSide { side(direction).pass(through: &numbers) }
         }
-        for direction in Direction.allCases {
-            let known = undecided?.taking(direction)?.chunk
-            let chunk = UndecidedChunk.pass(known, from: direction, other: undecided, through: &numbers)
-            if known == nil { undecided = chunk }
-        }
+        undecided = UndecidedChunk.pass(undecided, through: &numbers)
     }
 }

@@ -7,7 +7,7 @@ import Trace
 final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiver {
     let resources: ConnectionResources
     let output: TraceOutput
-    // Replaced by nothing; a variable, so that it can be asked whether others know of it.
+    // Never replaced; a variable only because `isKnownUniquelyReferenced` needs one.
     @exclusivity(unchecked) var connection: TracedConnection
     var plan: FormatPlan?
     /// How each direction is framed, once something follows from its bytes; nil while the format is unknown. Code that needs it in any case
@@ -56,18 +56,18 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         } else if let plan = resources.plans.requested {
             start(plan, FormatChoice(by: .option, evidence: "requested"))
         } else {
-            detection = Detection(
-                resources.plans.trials, aligned: connection.opening.handshake,
-                limit: resources.options.detectionLimit, port: port)
+            detection = resources.detection(of: connection)
         }
     }
 
-    /// A connection that is framed already, of which nothing is held.
+    /// A connection of which nothing is held.
     ///
-    /// - Parameter plan: how its directions are framed.
-    init(_ connection: TracedConnection, _ resources: ConnectionResources, framedBy plan: FormatPlan) {
+    /// - Parameter plan: how its directions are framed; nil if its format is looked for from its first bytes on.
+    init(_ connection: TracedConnection, _ resources: ConnectionResources, framedBy plan: FormatPlan?) {
         (self.connection, self.resources, output) = (connection, resources, resources.output)
-        (self.plan, isFraming, hasBegun, changed) = (plan, true, true, nil)
+        (self.plan, isFraming, changed) = (plan, plan != nil, nil)
+        hasBegun = isFraming || resources.keys == nil
+        if !isFraming { detection = resources.detection(of: connection) }
     }
 
     // MARK: Stream events
@@ -394,7 +394,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         output.recognised(connection)
         let held = detection?.held ?? HeldEvents()
         detection?.end()
-        detection = nil
+        (detection, isQueued) = (nil, false)
         for event in held.events {
             // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to the others.
             passPauses(before: event.time)

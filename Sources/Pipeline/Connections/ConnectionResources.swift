@@ -35,15 +35,31 @@ final class ConnectionResources {
         (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
     }
 
-    /// What dormant connections share with others of their format; the last one is usually the next, too.
+    /// What dormant connections share with others of their format.
+    ///
+    /// - Parameter time: a time that those of the connections are close to.
     func dormancy(of plan: FormatPlan?, _ choice: SharedChoice?, since time: Timestamp) -> Dormancy {
-        if let lastDormancy, lastDormancy.plan === plan, lastDormancy.choice === choice { return lastDormancy }
+        let key = plan.map { ObjectIdentifier($0) }
+        if let known = dormancies[key]?.dormancy, known.plan === plan, known.choice === choice { return known }
         let dormancy = Dormancy(self, plan, choice, since: time)
-        lastDormancy = dormancy
+        dormancies[key] = KnownDormancy(dormancy: dormancy)
         return dormancy
     }
 
-    private weak var lastDormancy: Dormancy?
+    /// The last one of each plan.
+    private var dormancies: [ObjectIdentifier?: KnownDormancy] = [:]
+
+    /// Weak, since it refers to the resources.
+    private struct KnownDormancy {
+        weak var dormancy: Dormancy?
+    }
+
+    /// The search for a connection's format, from its first bytes on.
+    func detection(of connection: TracedConnection) -> Detection {
+        Detection(
+            plans.trials, aligned: connection.opening.handshake, limit: options.detectionLimit,
+            port: connection.opening.server.port)
+    }
 
     /// A connection's formats are on trial from now on.
     func queue(_ detection: Detection) { detections.add(detection) }

@@ -83,7 +83,8 @@ final class SideDecoder {
         framer.heldBytes == byteCount && account.held == 0 && layered == nil && !tellsOfChunks
     }
 
-    /// Whether a few numbers say all there is to know of it (`pass`).
+    /// Whether a few numbers say all there is to know of it (`pass`). One that accounts for memory cannot rest: so that accounts do not
+    /// depend on who rests, not even one with a small buffer that is kept after a gap.
     var isResting: Bool {
         framer.isResting && account.held == 0 && layered == nil && upgrade == nil && changed == nil && underWay.isEmpty
     }

@@ -30,21 +30,21 @@ final class UndecidedChunk {
         return (other, UndecidedChunk(bytes, self.direction, time, packet, other: nil))
     }
 
-    /// Packs that of a direction, if there is one, or unpacks it.
+    /// Packs a chunk and that of the other direction, if there are any, or unpacks them.
     ///
-    /// - Parameter other: that of the other direction, if one is unpacked.
-    static func pass(
-        _ chunk: UndecidedChunk?, from direction: Direction, other: UndecidedChunk?,
-        through numbers: inout PackedNumbers
-    ) -> UndecidedChunk? {
+    /// - Returns: those that there are.
+    static func pass(_ chunk: UndecidedChunk?, through numbers: inout PackedNumbers) -> UndecidedChunk? {
         var isThere = chunk != nil
         numbers.pass(&isThere)
-        guard isThere else { return other }
+        guard isThere else { return nil }
+        var isFromClient = chunk?.direction == .fromClient
         var (bytes, time) = (chunk?.bytes ?? [], chunk?.time ?? Timestamp(nanoseconds: 0))
         var packet = chunk?.packet ?? 0
+        numbers.pass(&isFromClient)
         numbers.pass(&bytes)
         numbers.pass(&time)
         numbers.pass(&packet)
-        return UndecidedChunk(bytes, direction, time, packet, other: other)
+        let other = pass(chunk?.other, through: &numbers)
+        return UndecidedChunk(bytes, isFromClient ? .fromClient : .fromServer, time, packet, other: other)
     }
 }
