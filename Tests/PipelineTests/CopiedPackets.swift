@@ -1,7 +1,7 @@
 import Packets
 import Streams
 
-/// Passes on each packet of an Ethernet capture once for each of this many pairs of hosts.
+/// Passes on each IPv4 packet once for each of this many pairs of hosts.
 struct CopiedPackets: PacketReceiver, ~Copyable {
     var receiver: CaptureDecoder
     private let pairs: Int
@@ -13,9 +13,10 @@ struct CopiedPackets: PacketReceiver, ~Copyable {
 
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         var copy = bytes.copied()
+        let header = packet.linkType == .ethernet ? 14 : 0
         for pair in 0..<pairs {
-            // The third byte of both IPv4 addresses.
-            (copy[28], copy[32]) = (UInt8(pair), UInt8(pair))
+            // The third byte of both addresses.
+            (copy[header + 14], copy[header + 18]) = (UInt8(pair), UInt8(pair))
             _ = receiver.receive(packet, bytes: copy.span.bytes, options: options)
         }
         return .taken

@@ -13,48 +13,83 @@ import Trace
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")
 
-    /// Captures of Ethernet, of all formats.
-    static let captures: [String] = ParallelDecodingTests.captures.filter { !$0.contains("proxy") }
+    /// Those that are not too long to be decoded many times, and their formats.
+    static let captures: [String] = ParallelDecodingTests.captures.filter { capture in
+        let size = try? FileManager.default.attributesOfItem(atPath: fixtures.appending(path: capture).path)[.size]
+        return (size as? Int ?? 0) < 20_000
+    }
 
-    /// Many pairs of hosts, which all have the same conversation.
-    private func trace(_ bytes: [UInt8], awakeLimit: Int, isParallel: Bool) throws -> [String] {
+    private static let builtIn = Result { try BuiltInFormats.allWithVariants() }
+    private static let examples = Result { try ExampleFormats.recognised() }
+
+    private static func options(for capture: String, examples: [Format] = []) throws -> DecodingOptions {
+        // It cannot be recognized by its bytes.
+        if capture.hasPrefix("fixed/") {
+            return DecodingOptions(.fixed(try #require(try BuiltInFormats.format(named: "fixed"))))
+        }
+        return DecodingOptions(.automatic(try builtIn.get() + examples))
+    }
+
+    /// The trace and the text of what is fed to a decoder.
+    private func outputs(_ options: DecodingOptions, _ feed: (Decoder) -> Void) -> [String] {
         let outputs = [MemoryOutput(), MemoryOutput()]
         let decoder = Decoder(
-            DecodingOptions(.automatic(try BuiltInFormats.allWithVariants())),
-            sinks: [NDJSONWriter(to: outputs[0], source: "", tool: ""), TextWriter(to: outputs[1])])
-        if isParallel {
-            let queue = BatchQueue(batches: 2)
-            let group = DispatchGroup()
-            DispatchQueue(label: "reader").async(group: group) {
-                let receiver = BatchingReceiver(queue)
-                Self.read(bytes, awakeLimit, to: receiver)
-                receiver.finish()
-            }
-            BatchReplay(queue, to: decoder, awakeLimit: awakeLimit).run { false }
-            group.wait()
-        } else {
-            Self.read(bytes, awakeLimit, to: decoder)
-        }
+            options, sinks: [NDJSONWriter(to: outputs[0], source: "", tool: ""), TextWriter(to: outputs[1])])
+        feed(decoder)
         decoder.finish()
         decoder.flush()
         return outputs.map(\.text)
     }
 
-    private static func read(_ bytes: [UInt8], _ awakeLimit: Int, to receiver: any StreamReceiver) {
+    private static func read(
+        _ bytes: [UInt8], pairs: Int = 1, awakeLimit: Int = .max, to receiver: any StreamReceiver
+    ) {
         var options = ReassemblyOptions()
         options.awakeLimit = awakeLimit
-        var copies = CopiedPackets(to: CaptureDecoder(options: options, receiver: receiver), pairs: 5)
+        var copies = CopiedPackets(to: CaptureDecoder(options: options, receiver: receiver), pairs: pairs)
         var reader = CaptureReader(CaptureBytes(bytes), chunk: 1 << 14)
         _ = try? reader.read(to: &copies)
         copies.receiver.finish()
     }
 
-    @Test(arguments: captures) func theTraceIsTheSame(capture: String) throws {
-        let bytes = [UInt8](try Data(contentsOf: Self.fixtures.appending(path: capture)))
-        guard bytes.count < 60_000 else { return }
-        let expected = try trace(bytes, awakeLimit: .max, isParallel: false)
-        #expect(try trace(bytes, awakeLimit: 0, isParallel: false) == expected)
-        #expect(try trace(bytes, awakeLimit: 2, isParallel: false) == expected)
-        #expect(try trace(bytes, awakeLimit: 1, isParallel: true) == expected)
+    private static func bytes(of capture: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: fixtures.appending(path: capture)))
+    }
+
+    @Test func thereAreCaptures() { #expect(Self.captures.count > 100) }
+
+    /// Connections that can become dormant do, after each event.
+    @Test(arguments: captures) func afterEachEvent(capture: String) throws {
+        let bytes = try Self.bytes(of: capture)
+        let options = try Self.options(for: capture, examples: try Self.examples.get())
+        let expected = outputs(options) { Self.read(bytes, to: $0) }
+        var rests: Int?
+        let actual = outputs(options) { decoder in
+            let receiver = RestingReceiver(decoder)
+            Self.read(bytes, to: receiver)
+            rests = receiver.hasLegs ? nil : receiver.rests
+        }
+        #expect(actual == expected)
+        // Before its first byte, any connection with one leg can.
+        #expect(rests != 0)
+    }
+
+    /// Many pairs of hosts, which all have the same conversation, few of which stay awake.
+    @Test(arguments: captures.filter { !$0.contains("proxy") }) func withOthers(capture: String) throws {
+        let (bytes, options) = (try Self.bytes(of: capture), try Self.options(for: capture))
+        let expected = outputs(options) { Self.read(bytes, pairs: 3, to: $0) }
+        #expect(outputs(options) { Self.read(bytes, pairs: 3, awakeLimit: 0, to: $0) } == expected)
+        let parallel = outputs(options) { decoder in
+            let queue = BatchQueue(batches: 2)
+            let group = DispatchGroup()
+            DispatchQueue(label: "reader").async(group: group) {
+                let receiver = BatchingReceiver(queue)
+                Self.read(bytes, pairs: 3, awakeLimit: 0, to: receiver)
+                receiver.finish()
+            }
+            BatchReplay(queue, to: decoder, awakeLimit: 0).run { false }
+            group.wait()
+        }
+        #expect(parallel == expected)
     }
 }
