@@ -63,6 +63,7 @@ package struct PackedNumbers: Sendable {
 
     /// A flag, in one bit; at most 64 of them.
     package mutating func pass(_ flag: inout Bool) {
+        precondition(flagCount < 64, "more than 64 flags")
         if place == nil {
             if flag { flags |= 1 << flagCount }
         } else {

@@ -50,7 +50,7 @@ package protocol ConnectionReceiver: AnyObject {
 
     /// A receiver that takes less memory while nothing happens; nil if there is none at present.
     ///
-    /// It must replace this one, which may be used up. The results are the same.
+    /// It must replace this one, which may be used up, unless it is this one. The results are the same. Not called during an event.
     func dormant() -> (any ConnectionReceiver)?
 }
 

@@ -1,28 +1,8 @@
 import Streams
 
-extension TracedConnection {
-    /// What is known of a resting connection, besides how it began and its format.
-    struct Resting {
-        var (fromClient, fromServer): (Traffic, Traffic)
-        var hasBegun: Bool
-        var skipsPairs: Bool
-
-        init(_ connection: TracedConnection) {
-            (fromClient, fromServer) = (connection.traffic.fromClient, connection.traffic.fromServer)
-            (hasBegun, skipsPairs) = (connection.hasBegun, connection.skipsPairs)
-        }
-
-        mutating func pass(through numbers: inout PackedNumbers) {
-            fromClient.pass(through: &numbers)
-            fromServer.pass(through: &numbers)
-            numbers.pass(&hasBegun)
-            numbers.pass(&skipsPairs)
-        }
-    }
-}
-
 extension Traffic {
-    fileprivate mutating func pass(through numbers: inout PackedNumbers) {
+    /// Packs or unpacks that of a resting connection.
+    mutating func pass(through numbers: inout PackedNumbers) {
         numbers.pass(&frames)
         numbers.pass(&lastFrame)
     }

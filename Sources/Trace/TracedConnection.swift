@@ -2,6 +2,9 @@ import Framing
 import Streams
 
 /// A connection as a trace knows it.
+///
+/// A connection in which nothing happens for long may be another object when something happens again, unless you keep this one. So tell
+/// connections apart by their numbers and legs (`connectionLeg`), not by identity.
 public final class TracedConnection {
     /// How it began.
     public var opening: Opening { start.opening }
@@ -74,7 +77,8 @@ public final class TracedConnection {
         }
     }
 
-    /// Whether a few numbers and its format say all there is to know of it (`init(_:_:_:)`).
+    /// Whether a few numbers and its format say all there is to know of it (`init(_:_:_:)`). What is known only when a connection is
+    /// over, none that rests has.
     package var isResting: Bool {
         leg == nil && counted == nil && witnesses.isEmpty && traffic.fromClient.disturbances == nil
             && traffic.fromServer.disturbances == nil
@@ -84,8 +88,7 @@ public final class TracedConnection {
     package func pack(into numbers: inout PackedNumbers) {
         var opening = opening
         opening.pass(through: &numbers)
-        var state = Resting(self)
-        state.pass(through: &numbers)
+        pass(through: &numbers)
     }
 
     /// A connection as it was when it was packed.
@@ -94,10 +97,18 @@ public final class TracedConnection {
         opening.pass(through: &numbers)
         start = CompactOpening(opening)
         (known, chosen) = (format, choice)
-        var state = Resting(self)
-        state.pass(through: &numbers)
-        (traffic.fromClient, traffic.fromServer) = (state.fromClient, state.fromServer)
-        (begun, skipsPairs) = (state.hasBegun, state.skipsPairs)
+        pass(through: &numbers)
+    }
+
+    /// Packs or unpacks what is known of a resting connection, besides how it began and its format.
+    private func pass(through numbers: inout PackedNumbers) {
+        // Copies: what is passed on by reference would be checked for exclusivity wherever it is used.
+        var (traffic, begun) = (traffic, begun)
+        traffic.fromClient.pass(through: &numbers)
+        traffic.fromServer.pass(through: &numbers)
+        numbers.pass(&begun)
+        numbers.pass(&skipsPairs)
+        (self.traffic, self.begun) = (traffic, begun)
     }
 
     /// Sets the format.

@@ -19,7 +19,7 @@ struct HeldBytes: Sendable {
             ? storage.count : Self.size(of: max(count, Self.kept))
     }
 
-    /// Packs or unpacks the size of the buffer kept while there are none.
+    /// Packs or unpacks the size of the buffer that is kept while no bytes are held.
     mutating func pass(through numbers: inout PackedNumbers) {
         var size = storage.count
         numbers.pass(&size)

@@ -4,7 +4,7 @@ import Streams
 package final class BatchReplay {
     private let queue: BatchQueue
     private let receiver: any StreamReceiver
-    // No receiver is called while they change.
+    // While they change, no receiver is called but to become dormant, which changes none of them.
     @exclusivity(unchecked) private var connections: ReplayedConnections
 
     /// A replay of the batches from a queue.
