@@ -15,7 +15,8 @@ enum RandomConnections {
         "line": ["hello\n", "PING\r\n", "a longer line of text\n", "\n"].map { Array($0.utf8) },
         "marker": ["ab1381222333", "abhello", "more", "\u{0}\u{1}"].map { Array($0.utf8) },
         "im-json": [
-            "{\"type\":\"heartbeat\",\"size\":0}\r\n", "{\"type\":\"text\",\"size\":2}\r\nab", "{\"type\":\"ping\"}", "nothing",
+            "{\"type\":\"heartbeat\",\"size\":0}\r\n", "{\"type\":\"text\",\"size\":2}\r\nab", "{\"type\":\"ping\"}",
+            "nothing",
         ].map { Array($0.utf8) },
     ]
 
