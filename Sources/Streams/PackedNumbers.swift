@@ -3,49 +3,61 @@
 /// A description passes each of its numbers, in the same order each time; unpacking replaces their values. What is unpacked was
 /// packed by the same program: nothing is checked.
 package struct PackedNumbers: Sendable {
-    /// The numbers, in seven bits a byte, without the flags.
-    private var bytes: [UInt8]
+    /// A byte for the owner, then the numbers, in seven bits a byte; up to eight flags share one that comes where the first of them is.
+    private(set) var bytes: [UInt8]
     /// Where the next one begins; nil while they are packed.
     private var place: Int?
     /// The time that others are close to.
     private let base: Timestamp
-    /// The flags, the first in the lowest bit, and how many there are.
-    private var flags: UInt64 = 0
-    private var flagCount: UInt64 = 0
+    /// Where the latest flags are, and the bit of the next one.
+    private var flagPlace = 0
+    private var flagBit: UInt8 = 0
 
     /// Nothing packed yet.
     ///
     /// - Parameter base: a time that those to be packed are close to, so that they are short.
     package init(near base: Timestamp) {
         (bytes, self.base) = ([], base)
-        bytes.reserveCapacity(96)
+        bytes.reserveCapacity(192)
+        bytes.append(0)
     }
 
     /// Numbers to unpack.
     ///
-    /// - Parameter bytes: what `packed` gave, from `start` on.
-    package init(_ bytes: [UInt8], from start: Int = 0, near base: Timestamp) {
-        (self.bytes, self.base, place) = (bytes, base, start)
-        flags = UInt64(bitPattern: next())
+    /// - Parameter bytes: those of others that were packed, and perhaps more behind them.
+    init(_ bytes: [UInt8], near base: Timestamp) {
+        (self.bytes, self.base, place) = (bytes, base, 1)
     }
 
-    /// All of them.
-    ///
-    /// - Parameter first: what comes before them.
-    package func packed(behind first: [UInt8] = []) -> [UInt8] {
-        var whole: [UInt8] = []
-        whole.reserveCapacity(first.count + 10 + bytes.count)
-        whole += first
-        whole.append(signed: Int64(bitPattern: flags))
-        whole += bytes
-        return whole
+    /// A byte for the owner, which is not one of the numbers.
+    var tag: UInt8 {
+        get { bytes[0] }
+        set { bytes[0] = newValue }
     }
 
-    /// What was packed behind those that were unpacked.
-    package var following: PackedNumbers { PackedNumbers(bytes, from: place ?? bytes.count, near: base) }
+    /// How many bytes the numbers take.
+    package var byteCount: Int { bytes.count - 1 }
+
+    /// The same numbers, to be unpacked.
+    package var unpacking: PackedNumbers { PackedNumbers(bytes, near: base) }
+
+    /// Begins another part, which may have been packed apart from the others (`append`).
+    package mutating func beginPart() { flagBit = 0 }
+
+    /// Packs numbers that were packed apart from these. They are unpacked after `beginPart`.
+    package mutating func append(_ other: PackedNumbers) {
+        beginPart()
+        bytes += other.bytes.dropFirst()
+    }
+
+    /// Nothing packed yet, to be appended to these.
+    package var other: PackedNumbers { PackedNumbers(near: base) }
 
     /// A number: one byte if it is from -64 to 63.
     package mutating func pass(_ number: inout Int) { number = Int(truncatingIfNeeded: passed(Int64(number))) }
+
+    /// A number: one byte if it is from -64 to 63.
+    package mutating func pass(_ number: inout Int32) { number = Int32(truncatingIfNeeded: passed(Int64(number))) }
 
     /// A number: one byte if it is less than 64.
     package mutating func pass(_ number: inout UInt8) { number = UInt8(truncatingIfNeeded: passed(Int64(number))) }
@@ -61,15 +73,18 @@ package struct PackedNumbers: Sendable {
         number = UInt64(bitPattern: passed(Int64(bitPattern: number)))
     }
 
-    /// A flag, in one bit; at most 64 of them.
+    /// A flag, in one bit.
     package mutating func pass(_ flag: inout Bool) {
-        precondition(flagCount < 64, "more than 64 flags")
-        if place == nil {
-            if flag { flags |= 1 << flagCount }
-        } else {
-            flag = flags >> flagCount & 1 == 1
+        if flagBit == 0 {
+            flagPlace = place ?? bytes.count
+            if place == nil { bytes.append(0) } else { place = flagPlace + 1 }
         }
-        flagCount += 1
+        if place == nil {
+            if flag { bytes[flagPlace] |= 1 << flagBit }
+        } else {
+            flag = flagPlace < bytes.count && bytes[flagPlace] >> flagBit & 1 == 1
+        }
+        flagBit = (flagBit + 1) & 7
     }
 
     /// A time; one bit if it is the minimum, which often stands for none.

@@ -15,7 +15,7 @@ package enum StreamEvent: Hashable, Sendable {
 }
 
 /// A receiver that keeps every event, in order.
-package final class StreamEventLog: StreamReceiver {
+package final class StreamEventLog: StreamReceiver, ReceiverSource {
     /// The events, in order.
     package private(set) var events: [StreamEvent] = []
     /// The latest time reported.
@@ -40,6 +40,15 @@ package final class StreamEventLog: StreamReceiver {
         events.reduce(into: []) { joined, event in
             if case .received(connection, direction, let bytes, _, _) = event { joined += bytes }
         }
+    }
+
+    package var isShared: Bool { true }
+
+    /// A connection that was packed.
+    package func receiver(from numbers: inout PackedNumbers) -> any ConnectionReceiver {
+        var number = 0
+        numbers.pass(&number)
+        return Connection(log: self, number: number)
     }
 
     private final class Connection: ConnectionReceiver {
@@ -73,7 +82,10 @@ package final class StreamEventLog: StreamReceiver {
             log.events.append(.closed(connection: number, closing))
         }
 
-        /// It takes little memory as it is.
-        func dormant() -> (any ConnectionReceiver)? { self }
+        func pack(into numbers: inout PackedNumbers) -> (any ReceiverSource)? {
+            var number = number
+            numbers.pass(&number)
+            return log
+        }
     }
 }

@@ -48,15 +48,24 @@ package protocol ConnectionReceiver: AnyObject {
     /// The connection is over, as far as the source can tell.
     func closed(_ closing: Closing)
 
-    /// A receiver that takes less memory while nothing happens; nil if there is none at present.
+    /// Packs what it knows, if numbers say all there is to know; it is not used any more then. Not called during an event.
     ///
-    /// It must replace this one, which may be used up, unless it is this one. The results are the same. Not called during an event.
-    func dormant() -> (any ConnectionReceiver)?
+    /// - Returns: what unpacks another of it, which continues with the same results; nil if this one has to stay.
+    func pack(into numbers: inout PackedNumbers) -> (any ReceiverSource)?
 }
 
 extension ConnectionReceiver {
-    /// There is none.
-    package func dormant() -> (any ConnectionReceiver)? { nil }
+    /// It has to stay.
+    package func pack(into numbers: inout PackedNumbers) -> (any ReceiverSource)? { nil }
+}
+
+/// Unpacks receivers.
+package protocol ReceiverSource: AnyObject {
+    /// Whether many connections have it in common.
+    var isShared: Bool { get }
+
+    /// A receiver that continues one that was packed.
+    func receiver(from numbers: inout PackedNumbers) -> any ConnectionReceiver
 }
 
 /// How a connection began.

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// - Parameter awakeLimit: how many receivers are not dormant.
+    /// - Parameter awakeLimit: how many connections are not packed.
     @Test(arguments: [0, 1, .max]) func ofManyIdleConnectionsTheFirstAreClosed(awakeLimit: Int) {
         var options = ReassemblyOptions()
         (options.idleLimit, options.awakeLimit) = (3, awakeLimit)
@@ -116,7 +116,7 @@ import Testing
             ])
     }
 
-    /// - Parameter awakeLimit: how many receivers are not dormant.
+    /// - Parameter awakeLimit: how many connections are not packed.
     @Test(arguments: [0, 1, .max]) func ofTooManyOpenConnectionsThoseThatAreSilentAreEvicted(awakeLimit: Int) {
         var options = ReassemblyOptions()
         (options.connectionLimit, options.awakeLimit) = (4, awakeLimit)

@@ -25,7 +25,7 @@ enum RandomConnections {
         var lines: String
         /// How much memory was held after each event.
         var held: [Int]
-        /// How often a connection was dormant.
+        /// How often a connection was packed.
         var rests = 0
     }
 
@@ -33,7 +33,7 @@ enum RandomConnections {
     ///
     /// - Parameters:
     ///   - limit: of memory, in bytes.
-    ///   - rests: whether connections are dormant now and then.
+    ///   - rests: whether connections are packed now and then.
     static func run(
         _ name: String, isNamed: Bool, limit: Int, seed: UInt64, keepsUndecided: Bool = true, rests: Bool = false
     ) throws -> Run {
@@ -50,8 +50,9 @@ enum RandomConnections {
         var run = Run(lines: "", held: [])
         var rest = SeededGenerator(seed: seed &+ 1)
         let ends = Endpoint(IPAddress(v4: 0x7f00_0001), 9_000)
+        let receiver = RestingReceiver(decoder) { rests && Bool.random(using: &rest) }
         var open = (1...3).map { number in
-            decoder.open(
+            receiver.open(
                 Opening(
                     number: number, time: now, client: ends, server: ends,
                     handshake: Bool.random(using: &generator)))
@@ -76,11 +77,6 @@ enum RandomConnections {
                 open[number].received(chunk.span.bytes, from: direction, at: now, packet: packet)
             }
             run.held.append(decoder.heldMemory)
-            for place in open.indices where rests && Bool.random(using: &rest) {
-                guard let dormant = open[place].dormant() else { continue }
-                open[place] = dormant
-                run.rests += 1
-            }
         }
         for connection in open {
             for direction in Direction.allCases where Bool.random(using: &generator) {
@@ -90,7 +86,7 @@ enum RandomConnections {
         }
         open = []
         decoder.finish()
-        run.lines = output.text
+        (run.lines, run.rests) = (output.text, receiver.rests)
         return run
     }
 }

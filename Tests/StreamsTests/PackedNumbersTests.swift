@@ -22,10 +22,13 @@ import Testing
             var packed = PackedNumbers(near: base)
             for _ in 0..<3 { before.pass(through: &packed) }
             #expect(before == expected, "seed \(seed)")
-            // Twice, one behind the other.
-            var unpacked = PackedNumbers(packed.packed(behind: packed.packed()), near: base)
+            // Twice, the second time as a part of its own.
+            var other = packed.other
+            for _ in 0..<3 { before.pass(through: &other) }
+            packed.append(other)
+            var unpacked = packed.unpacking
             for round in 0..<6 {
-                if round == 3 { unpacked = unpacked.following }
+                if round == 3 { unpacked.beginPart() }
                 var after = Mixed()
                 after.pass(through: &unpacked)
                 #expect(after == expected, "seed \(seed)")
@@ -39,7 +42,13 @@ import Testing
             var number = number
             packed.pass(&number)
         }
-        #expect(packed.packed().count == 1 + 128)
+        #expect(packed.byteCount == 128)
+        // Eight flags, too.
+        for place in 0..<9 {
+            var flag = place % 2 == 0
+            packed.pass(&flag)
+        }
+        #expect(packed.byteCount == 130)
     }
 
     private struct Mixed: Equatable {

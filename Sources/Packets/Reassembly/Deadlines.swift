@@ -14,7 +14,7 @@ struct DeadlineQueue {
             (place, lowNumber) = (UInt32(truncatingIfNeeded: flow), UInt32(truncatingIfNeeded: number))
         }
 
-        /// The connection's place in the table.
+        /// The connection's id in the table.
         var flow: Int { Int(place) }
 
         /// Whether it is the connection with this number. No two connections 2³² apart are remembered at the same time.

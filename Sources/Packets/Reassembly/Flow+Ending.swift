@@ -9,7 +9,7 @@ extension Flow {
     ) {
         let isStarted = sides[direction].marks.contains(.started)
         guard !isStarted || offset >= sides[direction].offset else { return }
-        let held = shared.hold(&sides[direction])
+        let held = shared.hold(&sides[direction], direction, number: number)
         if held.fin.map({ replacesFIN(at: $0.offset, offset, from: direction) }) ?? true {
             held.fin = (offset, packet.time)
         }

@@ -37,21 +37,17 @@ extension TCPReassembler {
     /// Marks connections idle that have been silent for too long, and closes the oldest if there are too many.
     mutating func markIdle() {
         while let entry = shared.quiet.popFirst(until: shared.now) {
-            guard isOpen(entry) else { continue }
-            if shared.now > table.flows[entry.flow].quietAt {
-                visit(entry.flow)
-                table.flows[entry.flow].becomeIdle(&shared)
-                if table.flows[entry.flow].state == .open {
-                    // Its time identifies the silence it represents: the connection may resume and fall silent again.
-                    shared.idle.append(
-                        DeadlineQueue.Entry(
-                            time: table.flows[entry.flow].quietAt, flow: entry.flow,
-                            number: table.flows[entry.flow].number))
-                }
-            } else {
+            guard let flow = openFlow(entry) else { continue }
+            guard shared.now > flow.quietAt else {
                 shared.current = entry.flow
-                shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
+                shared.note(\.quiet, after: shared.quietInterval, number: flow.number)
+                continue
             }
+            let place = visit(entry.flow)
+            table.flows[place].becomeIdle(&shared)
+            guard table.flows[place].state == .open else { continue }
+            // Its time identifies the silence it represents: the connection may resume and fall silent again.
+            shared.idle.append(DeadlineQueue.Entry(time: flow.quietAt, flow: entry.flow, number: flow.number))
         }
         while shared.idleCount > shared.options.idleLimit, shared.idle.count > 0 { closeFirstIdle() }
         dropStale()
@@ -64,17 +60,15 @@ extension TCPReassembler {
     }
 
     private static func isIdle(_ entry: DeadlineQueue.Entry, in table: FlowTable) -> Bool {
-        let flow = table.flows[entry.flow]
-        return entry.isOf(flow.number) && flow.isOpen && flow.isIdle && flow.quietAt == entry.time
+        guard let flow = openFlow(entry, in: table) else { return false }
+        return flow.isIdle && flow.quietAt == entry.time
     }
 
     /// Makes room for another connection if there are too many.
     mutating func makeRoom() {
         // Entries of connections closed since then are stale.
         if shared.quiet.count > 2 * shared.openCount + 4096 {
-            shared.quiet.keep { [table] entry in
-                entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].isOpen
-            }
+            shared.quiet.keep { [table] in Self.openFlow($0, in: table) != nil }
         }
         // Time may stand still, and with it what is forgotten when it advances.
         if shared.closed.count > shared.options.closedLimit { forgetClosed() }
@@ -91,11 +85,11 @@ extension TCPReassembler {
                 continue
             }
             guard let entry = shared.quiet.popFirst(until: .distantFuture) else { return }
-            guard isOpen(entry) else { continue }
-            shared.current = entry.flow
-            if chances > 0, table.flows[entry.flow].quietAt > entry.time {
+            guard let flow = openFlow(entry) else { continue }
+            if chances > 0, flow.quietAt > entry.time {
                 chances -= 1
-                shared.note(\.quiet, after: shared.quietInterval, number: table.flows[entry.flow].number)
+                shared.current = entry.flow
+                shared.note(\.quiet, after: shared.quietInterval, number: flow.number)
             } else {
                 abandon(entry.flow, .evicted, at: shared.now)
             }
@@ -106,19 +100,23 @@ extension TCPReassembler {
     private mutating func closeFirstIdle() {
         guard let entry = shared.idle.popFirst(until: .distantFuture), Self.isIdle(entry, in: table) else { return }
         shared.reachedLimit = true
-        abandon(entry.flow, .timeout, at: table.flows[entry.flow].quietAt)
+        abandon(entry.flow, .timeout, at: entry.time)
     }
 
-    private func isOpen(_ entry: DeadlineQueue.Entry) -> Bool {
-        entry.isOf(table.flows[entry.flow].number) && table.flows[entry.flow].isOpen
+    /// The connection of an entry, if it is still open.
+    private func openFlow(_ entry: DeadlineQueue.Entry) -> Flow? { Self.openFlow(entry, in: table) }
+
+    private static func openFlow(_ entry: DeadlineQueue.Entry, in table: FlowTable) -> Flow? {
+        guard let flow = table.flow(entry.flow), entry.isOf(flow.number), flow.state == .open else { return nil }
+        return flow
     }
 
     /// Closes a connection permanently: if it resumes, it is a new one.
-    private mutating func abandon(_ index: Int, _ reason: CloseReason, at time: Timestamp) {
-        visit(index)
+    private mutating func abandon(_ id: Int, _ reason: CloseReason, at time: Timestamp) {
+        let place = visit(id)
         // One closed by its FINs is remembered like any other.
-        guard table.flows[index].abandon(reason, at: time, &shared) else { return }
-        forgetLast(index)
-        table.remove(index)
+        guard table.flows[place].abandon(reason, at: time, &shared) else { return }
+        forgetLast(id)
+        table.remove(id)
     }
 }

@@ -99,7 +99,7 @@ extension Flow {
             if !sides[direction].isWaiting {
                 // Even if everything before it is acknowledged: a capture may have packets in a different order than on the wire.
                 sides[direction].next = sequence
-                let held = shared.hold(&sides[direction])
+                let held = shared.hold(&sides[direction], direction, number: number)
                 shared.note(\.pickups, after: shared.options.pickupGrace, number: number)
                 held.grace = HeldSide.Grace(
                     deadline: shared.now + shared.options.pickupGrace,
@@ -171,7 +171,7 @@ extension Flow {
         _ bytes: RawSpan, at start: Int, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) {
-        let held = shared.hold(&sides[direction])
+        let held = shared.hold(&sides[direction], direction, number: number)
         let before = held.segments.cost
         let receiver = receiver
         let isStarted = sides[direction].marks.contains(.started)

@@ -6,15 +6,13 @@ struct Flow {
     enum State: UInt8 {
         /// Segments are passed on.
         case open
-        /// The same, and its receiver is dormant until something happens.
-        case dormant
         /// `closed` was reported; late segments are ignored.
         case closed
         /// The place is free for another connection.
         case free
     }
 
-    // In an order that leaves no room between them: there may be a million.
+    // In an order that leaves no room between them: there may be many. What most of a million need is packed (`pass`).
 
     /// Both ends, but for the rest of their addresses if those are not IPv4.
     let shortKey: ShortFlowKey
@@ -66,9 +64,6 @@ struct Flow {
         var reach: UInt32?
     }
 
-    /// Whether segments are passed on.
-    var isOpen: Bool { state == .open || state == .dormant }
-
     /// Counts from 1 in order of opening. Both legs of a connection share it.
     var number: Int { Int(shortNumber) }
 
@@ -84,7 +79,7 @@ struct Flow {
         set { seenReset = newValue.map { Boxed($0) } }
     }
 
-    init(key: FlowKey, number: Int, receiver: any ConnectionReceiver, clientIsLower: Bool) {
+    init(key: FlowKey, number: Int, receiver: (any ConnectionReceiver)?, clientIsLower: Bool) {
         (shortKey, wideKey) = (ShortFlowKey(key), key.isIPv4 ? nil : WideFlowKey(key))
         shortNumber = UInt32(truncatingIfNeeded: number)
         self.receiver = receiver

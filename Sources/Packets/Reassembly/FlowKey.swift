@@ -45,6 +45,36 @@ struct FlowKey: Equatable {
         (isIPv4, self.leg) = (true, leg)
     }
 
+    /// Packs it, and which end is the client.
+    func pack(into numbers: inout PackedNumbers, _ clientIsLower: Bool) {
+        var (copy, clientIsLower) = (self, clientIsLower)
+        copy.pass(through: &numbers, &clientIsLower)
+    }
+
+    /// One that was packed, and which end is the client.
+    static func unpacked(_ numbers: inout PackedNumbers) -> (key: FlowKey, clientIsLower: Bool) {
+        var (key, clientIsLower) = (FlowKey(0, 0, 0, 0, nil), false)
+        key.pass(through: &numbers, &clientIsLower)
+        return (key, clientIsLower)
+    }
+
+    private mutating func pass(through numbers: inout PackedNumbers, _ clientIsLower: inout Bool) {
+        var (hasLeg, isOut) = (leg != nil, leg == .out)
+        numbers.pass(&isIPv4)
+        numbers.pass(&clientIsLower)
+        numbers.pass(&hasLeg)
+        numbers.pass(&isOut)
+        leg = hasLeg ? isOut ? .out : .in : nil
+        numbers.pass(&lowerLow)
+        numbers.pass(&upperLow)
+        if !isIPv4 {
+            numbers.pass(&lowerHigh)
+            numbers.pass(&upperHigh)
+        }
+        numbers.pass(&lowerPort)
+        numbers.pass(&upperPort)
+    }
+
     @inline(__always)
     private static func precedes(_ left: Endpoint, _ right: Endpoint) -> Bool {
         if left.address.low != right.address.low { return left.address.low < right.address.low }

@@ -1,9 +1,13 @@
-/// Connections by their two ends: an open-addressing table of places in one array.
+import Streams
+
+/// Connections by their two ends: an open-addressing table of ids in one array. Those in which nothing happens are packed.
 struct FlowTable {
-    /// All connections; the free ones in between are in `free`.
+    /// The connections that are not packed, by their places; the free ones in between have no receiver.
     var flows: [Flow] = []
-    private var free: [Int] = []
-    /// The upper half of a hash, and a place plus 1; 0 if the slot is empty.
+    /// Where each connection is, by its id.
+    private var places = ConnectionPlaces()
+    private var freeIDs: [Int32] = []
+    /// The upper half of a hash, and an id plus 1; 0 if the slot is empty.
     private var slots = [UInt64](repeating: 0, count: 256)
     private var used = 0
     /// Random, so that no capture can be crafted whose connections all collide in one slot.
@@ -11,7 +15,10 @@ struct FlowTable {
 
     private var mask: Int { slots.count - 1 }
 
-    /// The place of a connection.
+    /// How many ids there have been: connections that are over leave theirs to others.
+    var idCount: Int { places.idCount }
+
+    /// The id of a connection.
     @inline(__always)
     func find(_ key: FlowKey) -> Int? {
         let hash = key.hash(seed)
@@ -21,36 +28,52 @@ struct FlowTable {
         while slots[slot] != 0 {
             let entry = slots[slot]
             if entry >> 32 == tag {
-                let index = Int(entry & 0xffff_ffff) - 1
-                // The short key is compared in place: to ask the connection itself would copy it.
-                if flows[index].shortKey == short, key.isIPv4 || flows[index].wideKey?.key == key { return index }
+                let id = Int(entry & 0xffff_ffff) - 1
+                if let place = places.place(of: id) {
+                    // The short key is compared in place: to ask the connection itself would copy it.
+                    if flows[place].shortKey == short, key.isIPv4 || flows[place].wideKey?.key == key { return id }
+                } else if packed(id)?.key == key {
+                    return id
+                }
             }
             slot = (slot + 1) & mask
         }
         return nil
     }
 
-    /// Adds a connection whose ends are not in the table yet.
-    mutating func insert(_ flow: Flow) -> Int {
-        if (used + 1) * 4 > slots.count * 3 { grow() }
-        let index: Int
-        if let place = free.popLast() {
-            flows[place] = flow
-            index = place
-        } else {
-            index = flows.count
-            flows.append(flow)
-        }
-        place(flow.key.hash(seed), index)
-        used += 1
-        return index
+    /// The place of a connection; nil if it is packed, or over.
+    @inline(__always)
+    func place(of id: Int) -> Int? { places.place(of: id) }
+
+    /// Whether a connection is packed: then it is open.
+    func isPacked(_ id: Int) -> Bool { places.isPacked(id) }
+
+    /// A connection, packed or not; a packed one has no receiver.
+    func flow(_ id: Int) -> Flow? {
+        guard let place = places.place(of: id) else { return packed(id) }
+        return flows[place]
     }
 
-    /// Removes a connection; its place is reused.
-    mutating func remove(_ index: Int) {
-        let hash = flows[index].key.hash(seed)
+    private func packed(_ id: Int) -> Flow? {
+        guard var numbers = places.packed(id) else { return nil }
+        return Flow(&numbers)
+    }
+
+    /// Adds a connection whose ends are not in the table yet.
+    mutating func insert(_ flow: Flow) -> (id: Int, place: Int) {
+        if (used + 1) * 4 > slots.count * 3 { grow() }
+        let id = freeIDs.popLast().map { Int($0) } ?? places.idCount
+        let place = put(flow, at: places.add(id))
+        enter(flow.key.hash(seed), id)
+        used += 1
+        return (id, place)
+    }
+
+    /// Removes a connection; its id and its place are used again.
+    mutating func remove(_ id: Int) {
+        guard let hash = flow(id)?.key.hash(seed) else { return }
         var slot = Int(truncatingIfNeeded: hash) & mask
-        let entry = (hash & ~0xffff_ffff) | UInt64(index + 1)
+        let entry = (hash & ~0xffff_ffff) | UInt64(id + 1)
         while slots[slot] != entry {
             guard slots[slot] != 0 else { return }
             slot = (slot + 1) & mask
@@ -59,8 +82,7 @@ struct FlowTable {
         var gap = slot
         var next = (slot + 1) & mask
         while slots[next] != 0 {
-            let key = flows[Int(slots[next] & 0xffff_ffff) - 1].key
-            let home = Int(truncatingIfNeeded: key.hash(seed)) & mask
+            let home = Int(truncatingIfNeeded: hashOfConnection(Int(slots[next] & 0xffff_ffff) - 1)) & mask
             if (next - home) & mask >= (next - gap) & mask {
                 slots[gap] = slots[next]
                 gap = next
@@ -69,20 +91,63 @@ struct FlowTable {
         }
         slots[gap] = 0
         used -= 1
-        flows[index].state = .free
-        free.append(index)
+        freeIDs.append(Int32(id))
+        vacate(id)
     }
 
-    private mutating func place(_ hash: UInt64, _ index: Int) {
+    /// Frees the memory of a connection that is over, when nothing is looked for any more.
+    mutating func vacate(_ id: Int) {
+        if let place = places.place(of: id) { flows[place].vacate() }
+        places.remove(id)
+    }
+
+    /// Packs a connection, unless it has to stay.
+    mutating func pack(_ id: Int) -> Bool {
+        guard let place = places.place(of: id), flows[place].isResting else { return false }
+        var numbers = places.packing(near: flows[place].quietAt)
+        flows[place].pass(through: &numbers)
+        guard let source = flows[place].receiver?.pack(into: &numbers) else { return false }
+        flows[place].vacate()
+        places.pack(id, numbers, source)
+        return true
+    }
+
+    /// Unpacks a connection.
+    ///
+    /// - Returns: its place.
+    mutating func unpack(_ id: Int) -> Int? {
+        guard var (place, numbers, source) = places.unpack(id) else { return nil }
+        var flow = Flow(&numbers)
+        flow.receiver = source.receiver(from: &numbers)
+        return put(flow, at: place)
+    }
+
+    private mutating func put(_ flow: Flow, at place: Int) -> Int {
+        if place < flows.count {
+            flows[place] = flow
+        } else {
+            flows.append(flow)
+        }
+        return place
+    }
+
+    private func hashOfConnection(_ id: Int) -> UInt64 {
+        if let place = places.place(of: id) { return flows[place].key.hash(seed) }
+        return packed(id)?.key.hash(seed) ?? 0
+    }
+
+    private mutating func enter(_ hash: UInt64, _ id: Int) {
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] != 0 { slot = (slot + 1) & mask }
-        slots[slot] = (hash & ~0xffff_ffff) | UInt64(index + 1)
+        slots[slot] = (hash & ~0xffff_ffff) | UInt64(id + 1)
     }
 
     private mutating func grow() {
+        let entries = slots
         slots = [UInt64](repeating: 0, count: slots.count * 2)
-        for index in flows.indices where flows[index].state != .free {
-            place(flows[index].key.hash(seed), index)
+        for entry in entries where entry != 0 {
+            let id = Int(entry & 0xffff_ffff) - 1
+            enter(hashOfConnection(id), id)
         }
     }
 }

@@ -6,15 +6,21 @@ struct HeldSegment {
     var start: Int
     /// Where its bytes are in `HeldSegments.bytes`.
     var place: Int
-    /// How many bytes it has.
-    var count: Int
     /// When it was captured.
     var time: Timestamp
     /// The number of its packet.
     var packet: Int
+    private var shortCount: UInt32
 
+    /// How many bytes it has.
+    var count: Int { Int(shortCount) }
     /// The stream offset after its last byte.
     var end: Int { start + count }
+
+    init(start: Int, place: Int, count: Int, time: Timestamp, packet: Int) {
+        (self.start, self.place, self.time, self.packet) = (start, place, time, packet)
+        shortCount = UInt32(count)
+    }
 }
 
 /// Waiting segments of one direction, in order of their offsets and without overlap.
@@ -29,14 +35,24 @@ struct HeldSegments {
 
     /// The segment, if it is the only one and came first; `blocks` is then empty.
     private var only: HeldSegment?
+    // In an order that leaves no room between them.
+    /// `taken`: not more than a block has.
+    private var takenCount: UInt8 = 0
+    private var shortCount: UInt32 = 0
     /// None is empty, except for segments already taken from the first.
     private var blocks: [[HeldSegment]] = []
     /// The bytes of all of them, in order of arrival, and of some already taken.
     private(set) var bytes: [UInt8] = []
     /// How many segments were taken from the front of the first block.
-    private var taken = 0
+    private var taken: Int {
+        get { Int(takenCount) }
+        set { takenCount = UInt8(newValue) }
+    }
     /// How many segments there are.
-    private(set) var count = 0
+    private(set) var count: Int {
+        get { Int(shortCount) }
+        set { shortCount = UInt32(newValue) }
+    }
     /// How many bytes they hold.
     private(set) var byteCount = 0
 

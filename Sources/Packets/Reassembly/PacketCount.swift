@@ -1,3 +1,5 @@
+import Streams
+
 /// Whether a host counts the packets of a connection in their IPv4 identification field, and so reveals how many were not captured.
 ///
 /// RFC 6864 section 4.1 leaves the field of packets that are never fragmented to the sender. Linux counts the packets of each
@@ -23,6 +25,12 @@ struct PacketCount {
             return run >= Self.fewest ? 0 : nil
         }
         return takeSkipping(skipped)
+    }
+
+    /// Packs or unpacks it.
+    mutating func pass(through numbers: inout PackedNumbers) {
+        numbers.pass(&last)
+        numbers.pass(&run)
     }
 
     private mutating func takeSkipping(_ skipped: UInt16) -> UInt16? {

@@ -40,14 +40,13 @@ package struct ReassemblyOptions: Sendable, Hashable {
     package var totalConflictHistory = 64 << 20
     /// After how long without a packet, in capture time, a connection is idle: its gaps are declared missing, and only its
     /// number, its position in the streams and what is missing are kept, in case it resumes. 0: never.
-    package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
+    package var idleTimeout = Self.usualIdleTimeout
     /// How many idle connections are remembered; beyond that, the oldest are closed permanently (`timeout`).
     package var idleLimit = 1 << 16
     /// How many connections may be open at once; beyond that, those that have long been silent are closed (`evicted`).
     package var connectionLimit = 1 << 20
-    /// How many connections' receivers stay ready for the next segment although nothing happens; those of others are asked to take
-    /// less memory. It changes no result.
-    package var awakeLimit = AwakePlaces.usualLimit
+    /// How many connections stay ready for the next segment although nothing happens; others are packed. It changes no result.
+    package var awakeLimit = AwakeConnections.usualLimit
     /// Whether packets whose IPv4 header or TCP checksum is wrong are skipped. Off by default, because with checksum offload all
     /// packets that the capturing host sent have wrong ones. A truncated packet cannot be checked, and is accepted.
     package var verifiesChecksums = false
@@ -70,6 +69,9 @@ package struct ReassemblyOptions: Sendable, Hashable {
     package mutating func keepConflictHistory(captureSize: Int) {
         conflictHistory = captureSize <= 64 << 20 ? 64 << 10 : 0
     }
+
+    /// The default of `idleTimeout`: an hour.
+    static let usualIdleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
     /// Sets reassembly's share of a memory limit: a quarter for segments that wait behind gaps, and an eighth for the history
     /// kept to find conflicts.

@@ -65,7 +65,7 @@ struct ReassemblyState {
             (left.since, left.deadline) < (right.since, right.deadline)
         }
     }
-    /// The place of the current connection, for its deadlines.
+    /// The id of the current connection, for its deadlines.
     var current = 0
 
     /// Whether held segments take so much memory that the largest are passed on.
@@ -81,10 +81,12 @@ struct ReassemblyState {
         side.isWaiting ? heldSides[Int(side.place)] : nil
     }
 
-    /// What waits in a direction, from now on.
-    mutating func hold(_ side: inout SendingSide) -> HeldSide {
+    /// What waits in a direction of the current connection, from now on.
+    ///
+    /// - Parameter number: the connection's.
+    mutating func hold(_ side: inout SendingSide, _ direction: Direction, number: Int) -> HeldSide {
         if let held = held(side) { return held }
-        let held = HeldSide(flow: current)
+        let held = HeldSide(flow: current, number: number, direction)
         if let place = freePlaces.popLast() {
             side.place = place
             heldSides[Int(place)] = held

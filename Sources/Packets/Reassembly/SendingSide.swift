@@ -90,19 +90,25 @@ struct SendingSide {
 
 /// What waits in one direction of a connection.
 final class HeldSide {
-    /// The place of its connection.
-    let flow: Int
+    // In an order that leaves no room between them: there may be many.
+
+    /// The id of its connection, and the number.
+    let (flow, number): (Int32, UInt32)
     /// Segments after a gap, or of a stream whose start is not yet settled.
     var segments = HeldSegments()
     /// The stream offset of the FIN, if one was seen, and when.
     var fin: (offset: Int, time: Timestamp)?
+    let direction: Direction
     /// Since when, and up to where, gaps may still be filled.
     var grace: Grace?
     /// Notices to report once the start of the stream is settled; only the first ones.
     var early: [EarlyNotice] = []
 
     /// Nothing waits yet.
-    init(flow: Int) { self.flow = flow }
+    init(flow: Int, number: Int, _ direction: Direction) {
+        (self.flow, self.number) = (Int32(truncatingIfNeeded: flow), UInt32(truncatingIfNeeded: number))
+        self.direction = direction
+    }
 
     /// When the first waiting segment was seen.
     var since: Timestamp? {

@@ -12,10 +12,11 @@ package struct TCPReassembler: ~Copyable {
     var annotation: String?
     /// Which leg of its connection the next packet belongs to.
     var leg: Leg?
-    /// The connections whose receivers are not dormant.
-    package var awake: AwakePlaces
+    /// The connections that are not packed.
+    package var awake: AwakeConnections
+    /// The connection of the last segment; nil if it may be another at its place by now.
     private var lastKey: FlowKey?
-    private var lastIndex = 0
+    private var (lastID, lastPlace) = (0, 0)
 
     /// How many connections were opened; two legs are one.
     package private(set) var connectionCount = 0
@@ -40,7 +41,7 @@ package struct TCPReassembler: ~Copyable {
     ///   - receiver: receives connections.
     package init(options: ReassemblyOptions = ReassemblyOptions(), receiver: any StreamReceiver) {
         shared = ReassemblyState(options: options)
-        awake = AwakePlaces(limit: options.awakeLimit)
+        awake = AwakeConnections(limit: options.awakeLimit)
         self.receiver = receiver
     }
 
@@ -73,54 +74,58 @@ package struct TCPReassembler: ~Copyable {
     @inline(__always)
     package mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
         let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination, leg)
-        let index: Int
-        if lastKey == key {
-            index = lastIndex
-        } else {
-            guard let found = table.find(key) else {
+        if lastKey != key {
+            guard let id = table.find(key) else {
                 open(key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
-            (lastKey, lastIndex) = (key, found)
-            index = found
+            let place = table.place(of: id) ?? visit(id)
+            (lastKey, lastID, lastPlace) = (key, id, place)
         }
-        let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
-        if segment.flags.contains(.syn) || table.flows[index].state != .open {
-            visit(index)
-            guard !table.flows[index].isReplaced(by: segment, from: direction, shared) else {
-                replace(index, key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
+        let place = lastPlace
+        shared.current = lastID
+        let direction = table.flows[place].direction(sourceIsLower: sourceIsLower)
+        if segment.flags.contains(.syn) || table.flows[place].state != .open {
+            guard !table.flows[place].isReplaced(by: segment, from: direction, shared) else {
+                replace(key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
-            guard table.flows[index].state == .open else {
-                if table.flows[index].bringsMore(segment, from: direction) { unreadSegments += 1 }
+            guard table.flows[place].state == .open else {
+                if table.flows[place].bringsMore(segment, from: direction) { unreadSegments += 1 }
                 return
             }
         }
-        shared.current = index
-        if annotation != nil { annotate(index, from: direction, at: time, packet: packet) }
-        table.flows[index].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
+        if annotation != nil { annotate(place, from: direction, at: time, packet: packet) }
+        table.flows[place].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
     }
 
     /// Passes on what the recording says about the packet.
     @inline(never)
-    private mutating func annotate(_ index: Int, from direction: Direction, at time: Timestamp, packet: Int) {
+    private mutating func annotate(_ place: Int, from direction: Direction, at time: Timestamp, packet: Int) {
         guard let text = annotation else { return }
         annotation = nil
-        table.flows[index].receiver?.noticed(.annotated(text), from: direction, at: time, packet: packet)
+        table.flows[place].receiver?.noticed(.annotated(text), from: direction, at: time, packet: packet)
     }
 
     /// The source has ended: waiting bytes are passed on, open connections are closed, in order of opening.
     package mutating func finish() {
         shared.isEnding = true
-        var order = table.flows.indices.filter { table.flows[$0].isOpen }
-        // Reused places are out of order.
-        if connectionCount + joinedCount > table.flows.count {
-            order.sort { table.flows[$0].connectionLeg < table.flows[$1].connectionLeg }
+        lastKey = nil
+        for id in openConnections() {
+            table.flows[visit(id)].end(&shared)
+            // As soon as they are unpacked, they would need more memory than before.
+            table.vacate(id)
         }
-        for index in order {
-            visit(index)
-            table.flows[index].end(&shared)
+    }
+
+    /// The ids of open connections, in order of opening.
+    private func openConnections() -> [Int] {
+        let open = (0..<table.idCount).filter { id in
+            table.isPacked(id) || table.place(of: id).map { table.flows[$0].state == .open } ?? false
         }
+        guard connectionCount + joinedCount > table.idCount else { return open }
+        // Ids that were used again are out of order.
+        return open.map { (table.flow($0)?.connectionLeg ?? ConnectionLeg(0, nil), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// Opens a connection, if the segment may begin one: late acknowledgments and resets may not.
@@ -142,18 +147,19 @@ package struct TCPReassembler: ~Copyable {
             key: key, number: number, receiver: receiver.open(opening),
             clientIsLower: role.sourceIsClient == sourceIsLower)
         flow.isJoined = isJoined
-        let index = table.insert(flow)
-        (lastKey, lastIndex, shared.current) = (key, index, index)
+        let (id, place) = table.insert(flow)
+        (lastKey, lastID, lastPlace, shared.current) = (key, id, place, id)
         shared.note(\.quiet, after: shared.quietInterval, number: number)
-        table.flows[index].quietAt = shared.quietAt
-        watch(index)
-        table.flows[index].take(
+        table.flows[place].quietAt = shared.quietAt
+        watch(id)
+        table.flows[place].take(
             segment, payload, from: role.sourceIsClient ? .fromClient : .fromServer, packet, &shared)
     }
 
     /// The number of a connection that opens: that of its other leg, if there is one that is alone.
     private mutating func number(forOpening key: FlowKey) -> (number: Int, isJoined: Bool) {
-        if let other = key.otherLeg, let place = table.find(other), !table.flows[place].isJoined {
+        if let otherKey = key.otherLeg, let other = table.find(otherKey), table.flow(other)?.isJoined == false {
+            let place = visit(other)
             table.flows[place].isJoined = true
             joinedCount += 1
             return (table.flows[place].number, true)
@@ -162,40 +168,38 @@ package struct TCPReassembler: ~Copyable {
         return (connectionCount, false)
     }
 
-    /// Opens a connection that replaces another between the same ends.
+    /// Opens a connection that replaces the last one, between the same ends.
     private mutating func replace(
-        _ index: Int, _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan,
-        _ packet: PacketStamp
+        _ key: FlowKey, _ sourceIsLower: Bool, _ segment: TCPSegment, _ payload: RawSpan, _ packet: PacketStamp
     ) {
-        let direction = table.flows[index].direction(sourceIsLower: sourceIsLower)
+        let (id, place) = (lastID, lastPlace)
+        let direction = table.flows[place].direction(sourceIsLower: sourceIsLower)
         // The same SYN again: what was acknowledged before it were numbers of an older connection.
-        let side = table.flows[index].sides[direction]
+        let side = table.flows[place].sides[direction]
         if segment.flags.contains(.syn), side.startSequence == segment.sequence &+ 1 {
-            table.flows[index].forgetDoubted()
+            table.flows[place].forgetDoubted()
         }
         // The SYN that it answers was the new connection's.
         let answered: SendingSide? =
-            table.flows[index].answersRepeatedSYN(segment, from: direction, shared)
-            ? table.flows[index].sides.fromClient : nil
-        table.flows[index].end(&shared)
-        table.remove(index)
+            table.flows[place].answersRepeatedSYN(segment, from: direction, shared)
+            ? table.flows[place].sides.fromClient : nil
+        table.flows[place].end(&shared)
+        table.remove(id)
         lastKey = nil
         open(key, sourceIsLower, segment, payload, packet)
-        if let answered, lastKey == key { table.flows[lastIndex].sides.fromClient.takeSYN(of: answered) }
+        if let answered, lastKey == key { table.flows[lastPlace].sides.fromClient.takeSYN(of: answered) }
     }
 
     private mutating func meetDeadlines() {
         if shared.isNearMemoryLimit { evictLargest() }
         while let entry = shared.gaps.popFirst(until: shared.now) ?? shared.pickups.popFirst(until: shared.now) {
-            guard entry.isOf(table.flows[entry.flow].number) else { continue }
-            visit(entry.flow)
-            table.flows[entry.flow].review(.fromClient, &shared)
-            table.flows[entry.flow].review(.fromServer, &shared)
+            guard let place = visit(entry) else { continue }
+            table.flows[place].review(.fromClient, &shared)
+            table.flows[place].review(.fromServer, &shared)
         }
         while let entry = shared.resets.popFirst(until: shared.now) {
-            guard entry.isOf(table.flows[entry.flow].number) else { continue }
-            visit(entry.flow)
-            table.flows[entry.flow].meetReset(&shared)
+            guard let place = visit(entry) else { continue }
+            table.flows[place].meetReset(&shared)
         }
         forgetClosed()
         markIdle()
@@ -204,28 +208,35 @@ package struct TCPReassembler: ~Copyable {
         shared.updateHeldSince()
     }
 
+    /// Visits the connection of a deadline for what waits; nil if it is over, or nothing waits any more.
+    private mutating func visit(_ entry: DeadlineQueue.Entry) -> Int? {
+        if table.isPacked(entry.flow) {
+            guard let flow = table.flow(entry.flow), entry.isOf(flow.number), flow.isWaiting else { return nil }
+            return visit(entry.flow)
+        }
+        guard let place = table.place(of: entry.flow), entry.isOf(table.flows[place].number) else { return nil }
+        shared.current = entry.flow
+        return place
+    }
+
     /// Passes on the segments of the largest holders, until a quarter of the limit is free.
     private mutating func evictLargest() {
         shared.reachedLimit = true
-        var holders: [(cost: Int, number: Int, flow: Int, direction: Direction)] = []
-        // Few connections hold anything.
-        for (place, held) in shared.heldSides.enumerated() {
-            guard let held, !held.segments.isEmpty else { continue }
-            let direction: Direction =
-                Int(table.flows[held.flow].sides.fromClient.place) == place ? .fromClient : .fromServer
-            holders.append((held.segments.cost, table.flows[held.flow].number, held.flow, direction))
+        var holders: [(cost: Int, number: UInt32, flow: Int32, direction: Direction)] = []
+        holders.reserveCapacity(shared.heldSides.count)
+        for case .some(let held) in shared.heldSides where !held.segments.isEmpty {
+            holders.append((held.segments.cost, held.number, held.flow, held.direction))
         }
         holders.sort { ($1.cost, $0.number, $0.direction.rawValue) < ($0.cost, $1.number, $1.direction.rawValue) }
         let target = shared.options.totalReorderingLimit / 4 * 3
         for holder in holders where shared.heldCost > target {
-            visit(holder.flow)
-            table.flows[holder.flow].evictHeld(holder.direction, &shared)
+            table.flows[visit(Int(holder.flow))].evictHeld(holder.direction, &shared)
         }
     }
 
-    /// The place of a connection may be reused.
-    mutating func forgetLast(_ index: Int) {
-        if lastIndex == index { lastKey = nil }
+    /// The place of a connection may be used again.
+    mutating func forgetLast(_ id: Int) {
+        if lastID == id { lastKey = nil }
     }
 
     /// Forgets closed connections that have been remembered for long enough, and the oldest if there are too many.
@@ -234,9 +245,9 @@ package struct TCPReassembler: ~Copyable {
         while let entry = shared.closed.popFirst(
             until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)
         {
-            guard entry.isOf(table.flows[entry.flow].number), table.flows[entry.flow].state == .closed else {
-                continue
-            }
+            guard let place = table.place(of: entry.flow), entry.isOf(table.flows[place].number),
+                table.flows[place].state == .closed
+            else { continue }
             forgetLast(entry.flow)
             table.remove(entry.flow)
         }

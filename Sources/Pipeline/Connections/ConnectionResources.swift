@@ -35,23 +35,21 @@ final class ConnectionResources {
         (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
     }
 
-    /// What dormant connections share with others of their format.
-    ///
-    /// - Parameter time: a time that those of the connections are close to.
-    func dormancy(of plan: FormatPlan?, _ choice: SharedChoice?, since time: Timestamp) -> Dormancy {
+    /// What unpacks the connections of a format.
+    func packedConnections(of plan: FormatPlan?, _ choice: SharedChoice?) -> PackedConnections {
         let key = plan.map { ObjectIdentifier($0) }
-        if let known = dormancies[key]?.dormancy, known.plan === plan, known.choice === choice { return known }
-        let dormancy = Dormancy(self, plan, choice, since: time)
-        dormancies[key] = KnownDormancy(dormancy: dormancy)
-        return dormancy
+        if let known = packed[key]?.connections, known.plan === plan, known.choice === choice { return known }
+        let connections = PackedConnections(self, plan, choice)
+        packed[key] = LastPacked(connections: connections)
+        return connections
     }
 
-    /// The last one of each plan.
-    private var dormancies: [ObjectIdentifier?: KnownDormancy] = [:]
+    /// The last ones of each plan.
+    private var packed: [ObjectIdentifier?: LastPacked] = [:]
 
-    /// Weak, since it refers to the resources.
-    private struct KnownDormancy {
-        weak var dormancy: Dormancy?
+    /// Weak, since they refer to the resources.
+    private struct LastPacked {
+        weak var connections: PackedConnections?
     }
 
     /// The search for a connection's format, from its first bytes on.

@@ -4,14 +4,14 @@ import Streams
 package final class BatchReplay {
     private let queue: BatchQueue
     private let receiver: any StreamReceiver
-    // While they change, no receiver is called but to become dormant, which changes none of them.
+    // While they change, no receiver is called but to be packed, which changes none of them.
     @exclusivity(unchecked) private var connections: ReplayedConnections
 
     /// A replay of the batches from a queue.
     ///
     /// - Parameter awakeLimit: of how many connections the receivers stay ready for the next event although nothing happens; it
     ///   changes no result.
-    package init(_ queue: BatchQueue, to receiver: any StreamReceiver, awakeLimit: Int = AwakePlaces.usualLimit) {
+    package init(_ queue: BatchQueue, to receiver: any StreamReceiver, awakeLimit: Int = AwakeConnections.usualLimit) {
         self.queue = queue
         self.receiver = receiver
         connections = ReplayedConnections(awakeLimit: awakeLimit)
@@ -45,7 +45,9 @@ package final class BatchReplay {
                 receiver.learned(
                     keyLog: bytes.span.bytes.extracting(event.place..<event.place + event.count))
             case .advanced: receiver.advance(to: event.time)
-            case .opened: connections.open(receiver.open(content.openings[event.place]), at: slot)
+            case .opened:
+                let opening = content.openings[event.place]
+                connections.open(receiver.open(opening), at: slot, since: opening.time)
             case .missing:
                 connections.visit(slot)?.missing(event.count, from: event.direction, at: event.time)
             case .noticed:

@@ -24,7 +24,7 @@ package final class BatchingReceiver: StreamReceiver {
         batches.finish()
     }
 
-    private final class Connection: ConnectionReceiver {
+    fileprivate final class Connection: ConnectionReceiver {
         private let batches: BatchFilling
         private let slot: Int32
 
@@ -52,15 +52,18 @@ package final class BatchingReceiver: StreamReceiver {
             batches.close(closing, slot)
         }
 
-        /// It takes little memory as it is.
-        func dormant() -> (any ConnectionReceiver)? { self }
+        func pack(into numbers: inout PackedNumbers) -> (any ReceiverSource)? {
+            var slot = Int(slot)
+            numbers.pass(&slot)
+            return batches
+        }
     }
 }
 
 /// The events for one decoder.
 ///
 /// Only the reading thread adds to it, and nothing that it calls calls back; so exclusivity is not checked for each event.
-private final class BatchFilling {
+private final class BatchFilling: ReceiverSource {
     private let queue: BatchQueue
     private var batch: EventBatch
     @exclusivity(unchecked) private var content = StreamEventBuffer()
@@ -83,6 +86,14 @@ private final class BatchFilling {
         if let free = freeSlots.popLast() { slot = free } else { slots += 1 }
         add(content.open(opening, slot))
         return slot
+    }
+
+    var isShared: Bool { true }
+
+    func receiver(from numbers: inout PackedNumbers) -> any ConnectionReceiver {
+        var slot = 0
+        numbers.pass(&slot)
+        return BatchingReceiver.Connection(self, Int32(slot))
     }
 
     func close(_ closing: Closing, _ slot: Int32) {

@@ -9,7 +9,7 @@ import Testing
 import Trace
 
 /// However few connections of a capture stay awake, its trace is the same.
-@Suite struct DormantCaptureTests {
+@Suite struct PackedCaptureTests {
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")
 
@@ -58,7 +58,7 @@ import Trace
 
     @Test func thereAreCaptures() { #expect(Self.captures.count > 100) }
 
-    /// Connections that can become dormant do, after each event.
+    /// Connections that can be packed are, after each event.
     @Test(arguments: captures) func afterEachEvent(capture: String) throws {
         let bytes = try Self.bytes(of: capture)
         let options = try Self.options(for: capture, examples: try Self.examples.get())
@@ -74,7 +74,7 @@ import Trace
         #expect(rests != 0)
     }
 
-    /// Many pairs of hosts, which all have the same conversation, few of which stay awake.
+    /// Many pairs of hosts, which all have the same conversation, few of which are not packed.
     @Test(arguments: captures.filter { !$0.contains("proxy") }) func withOthers(capture: String) throws {
         let (bytes, options) = (try Self.bytes(of: capture), try Self.options(for: capture))
         let expected = outputs(options) { Self.read(bytes, pairs: 3, to: $0) }

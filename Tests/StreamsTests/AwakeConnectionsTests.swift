@@ -3,18 +3,18 @@ import TestSupport
 import Testing
 
 /// Few connections stay awake: those in which something happens.
-@Suite struct AwakePlacesTests {
-    private struct Connections: ReceiverTable {
-        var awake: AwakePlaces
+@Suite struct AwakeConnectionsTests {
+    private struct Connections: ConnectionTable {
+        var awake: AwakeConnections
         var segments: [UInt32] = []
         var isAwake: [Bool] = []
         var isOver: [Bool] = []
-        /// How often one became dormant.
+        /// How often one was packed.
         var rests = 0
-        /// Whether none can become dormant.
+        /// Whether none can be packed.
         var refuses = false
 
-        init(limit: Int) { awake = AwakePlaces(limit: limit) }
+        init(limit: Int) { awake = AwakeConnections(limit: limit) }
 
         mutating func open() {
             segments.append(0)
@@ -32,12 +32,12 @@ import Testing
             segments[place] += 1
         }
 
-        func awakeConnection(at place: Int) -> AwakePlaces.Entry? {
+        func awakeConnection(_ place: Int) -> AwakeConnections.Entry? {
             guard isAwake[place], !isOver[place] else { return nil }
-            return AwakePlaces.Entry(place, number: place + 1, segments: segments[place])
+            return AwakeConnections.Entry(place, number: place + 1, segments: segments[place])
         }
 
-        mutating func rest(at place: Int) -> Bool {
+        mutating func rest(_ place: Int) -> Bool {
             guard !refuses else { return false }
             isAwake[place] = false
             rests += 1
@@ -47,7 +47,7 @@ import Testing
         var awakeCount: Int { zip(isAwake, isOver).count { $0 && !$1 } }
     }
 
-    @Test(arguments: [0, 1, 10, 1_000]) func mostBecomeDormant(limit: Int) {
+    @Test(arguments: [0, 1, 10, 1_000]) func mostArePacked(limit: Int) {
         var connections = Connections(limit: limit)
         for _ in 0..<5_000 { connections.open() }
         #expect(connections.awakeCount >= limit && connections.awakeCount <= limit + max(1, min(limit, 256)))
@@ -82,7 +82,7 @@ import Testing
         #expect(connections.rests == 0)
     }
 
-    /// After a burst of connections that cannot become dormant, the limit holds again, whether they end or stay, and whether something
+    /// After a burst of connections that cannot be packed, the limit holds again, whether they end or stay, and whether something
     /// happens in those that follow or not.
     @Test(arguments: [false, true], [0, 5]) func theLimitHoldsAfterABurst(theyStay: Bool, segments: UInt32) {
         var connections = Connections(limit: 100)

@@ -1,0 +1,95 @@
+import Streams
+import TestSupport
+import Testing
+
+@testable import Packets
+
+/// Connections are packed while nothing happens in them; that changes no event.
+@Suite struct PackedFlowTests {
+    /// Random segments of some connections, with everything that may be in them.
+    private struct Segments {
+        private static let ports: [UInt16] = [1, 2, 3, 4, 5, 6]
+        private var numbers: [UInt32]
+        private var now: Int64 = 0
+        private var generator: SeededGenerator
+
+        init(seed: UInt64) {
+            generator = SeededGenerator(seed: seed)
+            numbers = []
+            for _ in 0..<2 * Self.ports.count { numbers.append(UInt32.random(in: 0 ... .max, using: &generator)) }
+        }
+
+        /// The next one, its payload, and its time.
+        mutating func next() -> (segment: TCPSegment, payload: [UInt8], leg: Leg?, time: Timestamp) {
+            let pauses: [Int64] = [0, 1_000, 1_000_000, 300_000_000, 2_000_000_000, 4_000_000_000_000]
+            let rareness = Int.random(in: 0..<40, using: &generator)
+            now += pauses[rareness == 0 ? 5 : rareness % 5]
+            let place = Int.random(in: 0..<Self.ports.count, using: &generator)
+            let isServer = Bool.random(using: &generator)
+            let (own, other) = isServer ? (2 * place + 1, 2 * place) : (2 * place, 2 * place + 1)
+            var flags: TCPFlags = .ack
+            switch Int.random(in: 0..<30, using: &generator) {
+            case 0, 1, 2: flags = isServer ? [.syn, .ack] : .syn
+            case 3: flags = [.fin, .ack]
+            case 4: flags = .rst
+            case 5: numbers[own] = UInt32.random(in: 0 ... .max, using: &generator)
+            default: break
+            }
+            let count = flags == .ack ? Int.random(in: 0..<4, using: &generator) : 0
+            let payload = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            // Some segments were lost, others come again.
+            let shift = [0, 0, 0, 0, 0, 1, 3, -2].randomElement(using: &generator) ?? 0
+            var segment = TCPSegment(
+                source: end(place, isServer), destination: end(place, !isServer),
+                sequence: numbers[own] &+ UInt32(truncatingIfNeeded: shift), flags: flags, payloadLength: count)
+            segment.acknowledgment = numbers[other] &- UInt32.random(in: 0...2, using: &generator)
+            segment.identification = UInt16(truncatingIfNeeded: now)
+            segment.clock = UInt32(truncatingIfNeeded: now / 1_000_000)
+            if shift >= 0 { numbers[own] &+= UInt32(count + shift + (flags.isDisjoint(with: [.syn, .fin]) ? 0 : 1)) }
+            let leg: Leg? = place == 4 ? .in : place == 5 ? .out : nil
+            return (segment, payload, leg, Timestamp(nanoseconds: now))
+        }
+
+        /// The last two are the legs of one connection; the first two are between IPv6 addresses.
+        private func end(_ place: Int, _ isServer: Bool) -> Endpoint {
+            let port = isServer ? 80 : place == 5 ? Self.ports[4] : Self.ports[place]
+            let low = UInt64(isServer ? 2 : 1)
+            return Endpoint(
+                place < 2 ? IPAddress(v6: 0x2001_0db8_0000_0000, low) : IPAddress(v4: UInt32(low)), port)
+        }
+    }
+
+    /// The events of random segments, and how often a connection was packed after one.
+    private func events(seed: UInt64, awakeLimit: Int) -> (events: [StreamEvent], packed: Int) {
+        var options = ReassemblyOptions()
+        (options.awakeLimit, options.notices) = (awakeLimit, seed % 2 == 0)
+        options.conflictHistory = seed % 3 == 0 ? 100 : 0
+        options.totalReorderingLimit = seed % 5 == 0 ? 3_000 : 1 << 20
+        (options.idleLimit, options.connectionLimit) = seed % 7 == 0 ? (2, 4) : (1_000, 1_000)
+        let log = StreamEventLog()
+        var reassembler = TCPReassembler(options: options, receiver: log)
+        var segments = Segments(seed: seed)
+        var packed = 0
+        for number in 1...400 {
+            let (segment, payload, leg, time) = segments.next()
+            reassembler.advance(to: time)
+            reassembler.leg = leg
+            reassembler.receive(segment, payload: payload.span.bytes, at: time, packet: number)
+            packed += (0..<reassembler.table.idCount).count { reassembler.table.isPacked($0) }
+        }
+        reassembler.finish()
+        return (log.events, packed)
+    }
+
+    @Test func theEventsAreTheSame() {
+        let first = UInt64.random(in: 0...UInt64.max / 2)
+        var packed = 0
+        for seed in first..<first + 300 {
+            let (expected, actual) = (events(seed: seed, awakeLimit: .max), events(seed: seed, awakeLimit: 0))
+            #expect(actual.events == expected.events, "seed \(seed)")
+            #expect(expected.packed == 0)
+            packed += actual.packed
+        }
+        #expect(packed > 10_000)
+    }
+}
