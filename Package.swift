@@ -69,7 +69,10 @@ let package = Package(
             resources: [.embedInCode("Formats"), .embedInCode("Examples")], swiftSettings: fuzzed),
         .target(
             name: "Packets",
-            dependencies: ["CZlib", "Streams", .product(name: "HeapModule", package: "swift-collections")],
+            dependencies: [
+                "CZlib", "Streams", .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
             swiftSettings: fuzzed),
         .target(
             name: "TLS",

@@ -87,15 +87,19 @@ package struct PackedNumbers: Sendable {
         flagBit = (flagBit + 1) & 7
     }
 
-    /// A time; one bit if it is the minimum, which often stands for none.
+    /// A time; one bit if it is the minimum, which often stands for none. Most captures have whole microseconds.
     package mutating func pass(_ time: inout Timestamp) {
         var isNone = time == Timestamp(nanoseconds: .min)
         pass(&isNone)
-        if isNone {
+        guard !isNone else {
             time = Timestamp(nanoseconds: .min)
-        } else {
-            time = Timestamp(nanoseconds: base.nanoseconds &+ passed(time.nanoseconds &- base.nanoseconds))
+            return
         }
+        let distance = time.nanoseconds &- base.nanoseconds
+        var isWhole = distance % 1_000 == 0
+        pass(&isWhole)
+        let packed = isWhole ? passed(distance / 1_000) &* 1_000 : passed(distance)
+        time = Timestamp(nanoseconds: base.nanoseconds &+ packed)
     }
 
     /// Bytes, as they are.

@@ -16,7 +16,7 @@ final class HeartbeatWatch {
     var lastIndex = 0
     var lastPacket = 0
     /// How many frames the sender had sent when it arrived, including itself.
-    var lastCount = 0
+    var lastCount: Int { last == nil ? 0 : lastIndex + 1 }
     /// The deadline by which none had arrived since then, or none at all, once that is reported.
     var reported: Timestamp?
     /// Since when the receiver had accepted no data when one was due before that; nil if it accepted data.
@@ -33,8 +33,7 @@ final class HeartbeatWatch {
     var doubt: HeartbeatDoubt?
     /// When the interval was announced; nil if it was not.
     var announced: Timestamp?
-    /// How many late ones were reported individually.
-    var lateReported = 0
+    /// How many were late.
     var late = 0
     /// The start of the silence reported to reach the eviction window; and whether it was reported to pass it.
     var reached: Timestamp?
@@ -50,12 +49,14 @@ final class HeartbeatWatch {
     /// If no heartbeat had arrived by the deadline: the deadline and the finding. See `settleNever`.
     var never: (deadline: Timestamp, findings: [Finding])?
 
-    /// What a contract was learned from.
-    struct LearnedFrom {
-        var type: String
-        var gaps: Int
+    /// What a contract was learned from: few have one.
+    final class LearnedFrom {
+        let type: String
+        let gaps: Int
         /// The difference between the longest and the shortest gap, as a share of the mean.
-        var spread: Double
+        let spread: Double
+
+        init(type: String, gaps: Int, spread: Double) { (self.type, self.gaps, self.spread) = (type, gaps, spread) }
     }
 
     init(_ connection: TracedConnection, _ contract: SharedContract) {
@@ -69,7 +70,7 @@ final class HeartbeatWatch {
     /// A heartbeat arrived.
     func note(_ heartbeat: FrameInfo, _ type: String) {
         (last, lastType, lastIndex) = (heartbeat.time, type, heartbeat.index)
-        (lastPacket, lastCount) = (heartbeat.packet, heartbeat.index + 1)
+        lastPacket = heartbeat.packet
         earlyFrames = 0
         if let witness {
             witness.heartbeat()

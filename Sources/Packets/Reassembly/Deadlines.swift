@@ -1,3 +1,4 @@
+import DequeModule
 import Streams
 
 /// Connections to revisit later. All entries of one queue wait equally long, so they are in chronological order.
@@ -21,34 +22,21 @@ struct DeadlineQueue {
         func isOf(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == lowNumber }
     }
 
-    private var entries: [Entry] = []
-    private var head = 0
+    private var entries = Deque<Entry>()
 
     /// How many there are.
-    var count: Int { entries.count - head }
+    var count: Int { entries.count }
     /// The time of the first, or the distant future.
-    var first: Timestamp { head < entries.count ? entries[head].time : Timestamp(nanoseconds: .max) }
+    var first: Timestamp { entries.first?.time ?? Timestamp(nanoseconds: .max) }
 
     /// Adds a deadline that is not before the others.
-    mutating func append(_ entry: Entry) {
-        entries.append(entry)
-    }
+    mutating func append(_ entry: Entry) { entries.append(entry) }
 
     /// Keeps only some.
-    mutating func keep(_ isKept: (Entry) -> Bool) {
-        entries = entries[head...].filter(isKept)
-        head = 0
-    }
+    mutating func keep(_ isKept: (Entry) -> Bool) { entries = Deque(entries.filter(isKept)) }
 
     /// Takes the first, if it is due.
     mutating func popFirst(until now: Timestamp) -> Entry? {
-        guard head < entries.count, entries[head].time <= now else { return nil }
-        let entry = entries[head]
-        head += 1
-        if head > 256, head * 2 > entries.count {
-            entries.removeFirst(head)
-            head = 0
-        }
-        return entry
+        first <= now ? entries.popFirst() : nil
     }
 }

@@ -179,6 +179,8 @@ struct HeldSegments {
     ) {
         let segment = HeldSegment(
             start: start, place: bytes.count, count: payload.byteCount, time: time, packet: packet)
+        // Most often there is no other.
+        if bytes.isEmpty { bytes.reserveCapacity(payload.byteCount) }
         bytes.append(contentsOf: payload)
         count += 1
         byteCount += payload.byteCount

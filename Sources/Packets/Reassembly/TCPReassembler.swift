@@ -111,21 +111,21 @@ package struct TCPReassembler: ~Copyable {
     package mutating func finish() {
         shared.isEnding = true
         lastKey = nil
-        for id in openConnections() {
-            table.flows[visit(id)].end(&shared)
-            // As soon as they are unpacked, they would need more memory than before.
-            table.vacate(id)
+        if connectionCount + joinedCount == table.idCount {
+            for id in 0..<table.idCount { end(id) }
+        } else {
+            // Ids that were used again are out of order.
+            let order = (0..<table.idCount).compactMap { id in table.flow(id).map { ($0.connectionLeg, id) } }
+            for (_, id) in order.sorted(by: { $0.0 < $1.0 }) { end(id) }
         }
     }
 
-    /// The ids of open connections, in order of opening.
-    private func openConnections() -> [Int] {
-        let open = (0..<table.idCount).filter { id in
-            table.isPacked(id) || table.place(of: id).map { table.flows[$0].state == .open } ?? false
-        }
-        guard connectionCount + joinedCount > table.idCount else { return open }
-        // Ids that were used again are out of order.
-        return open.map { (table.flow($0)?.connectionLeg ?? ConnectionLeg(0, nil), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+    /// Ends a connection, if it is open, since the source has ended.
+    private mutating func end(_ id: Int) {
+        guard table.isPacked(id) || table.place(of: id).map({ table.flows[$0].state == .open }) ?? false else { return }
+        table.flows[visit(id)].end(&shared)
+        // Unpacked, all of them would need more memory than before.
+        table.vacate(id)
     }
 
     /// Opens a connection, if the segment may begin one: late acknowledgments and resets may not.
@@ -222,15 +222,22 @@ package struct TCPReassembler: ~Copyable {
     /// Passes on the segments of the largest holders, until a quarter of the limit is free.
     private mutating func evictLargest() {
         shared.reachedLimit = true
-        var holders: [(cost: Int, number: UInt32, flow: Int32, direction: Direction)] = []
+        // Small, since there may be many, just when memory is short.
+        var holders: [(cost: UInt32, number: UInt32, place: UInt32)] = []
         holders.reserveCapacity(shared.heldSides.count)
-        for case .some(let held) in shared.heldSides where !held.segments.isEmpty {
-            holders.append((held.segments.cost, held.number, held.flow, held.direction))
+        for (place, held) in shared.heldSides.enumerated() {
+            guard let held, !held.segments.isEmpty else { continue }
+            holders.append((UInt32(clamping: held.segments.cost), held.number, UInt32(place)))
         }
-        holders.sort { ($1.cost, $0.number, $0.direction.rawValue) < ($0.cost, $1.number, $1.direction.rawValue) }
+        holders.sort {
+            if $0.cost != $1.cost { return $0.cost > $1.cost }
+            return $0.number != $1.number
+                ? $0.number < $1.number : shared.heldSides[Int($0.place)]?.direction == .fromClient
+        }
         let target = shared.options.totalReorderingLimit / 4 * 3
         for holder in holders where shared.heldCost > target {
-            table.flows[visit(Int(holder.flow))].evictHeld(holder.direction, &shared)
+            guard let held = shared.heldSides[Int(holder.place)], held.number == holder.number else { continue }
+            table.flows[visit(Int(held.flow))].evictHeld(held.direction, &shared)
         }
     }
 
