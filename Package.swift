@@ -50,9 +50,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "Platform", swiftSettings: fuzzed),
-        .target(
-            name: "Streams", dependencies: [.product(name: "DequeModule", package: "swift-collections")],
-            swiftSettings: fuzzed),
+        .target(name: "Streams", swiftSettings: fuzzed),
         .target(name: "Expressions", dependencies: ["Streams"], swiftSettings: fuzzed),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),

@@ -4,7 +4,7 @@
 /// packed by the same program: nothing is checked.
 package struct PackedNumbers: Sendable {
     /// A byte for the owner, then the numbers, in seven bits a byte; up to eight flags share one that comes where the first of them is.
-    private(set) var bytes: [UInt8]
+    package private(set) var bytes: [UInt8]
     /// Where the next one begins; nil while they are packed.
     private var place: Int?
     /// The time that others are close to.
@@ -25,12 +25,12 @@ package struct PackedNumbers: Sendable {
     /// Numbers to unpack.
     ///
     /// - Parameter bytes: those of others that were packed, and perhaps more behind them.
-    init(_ bytes: [UInt8], near base: Timestamp) {
+    package init(_ bytes: [UInt8], near base: Timestamp) {
         (self.bytes, self.base, place) = (bytes, base, 1)
     }
 
     /// A byte for the owner, which is not one of the numbers.
-    var tag: UInt8 {
+    package var tag: UInt8 {
         get { bytes[0] }
         set { bytes[0] = newValue }
     }

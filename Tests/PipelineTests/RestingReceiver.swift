@@ -1,3 +1,4 @@
+import Packets
 import Streams
 
 /// Packs the receivers of another after each event, if they can be, and unpacks them for the next.

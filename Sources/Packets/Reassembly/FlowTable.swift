@@ -18,9 +18,9 @@ struct FlowTable {
     /// How many ids there have been: connections that are over leave theirs to others.
     var idCount: Int { places.idCount }
 
-    /// The id of a connection.
+    /// The id of a connection, and its place; the place is negative if it is packed.
     @inline(__always)
-    func find(_ key: FlowKey) -> Int? {
+    func find(_ key: FlowKey) -> (id: Int, place: Int)? {
         let hash = key.hash(seed)
         let tag = hash >> 32
         let short = ShortFlowKey(key)
@@ -29,11 +29,14 @@ struct FlowTable {
             let entry = slots[slot]
             if entry >> 32 == tag {
                 let id = Int(entry & 0xffff_ffff) - 1
-                if let place = places.place(of: id) {
+                let place = places[id]
+                if place >= 0 {
                     // The short key is compared in place: to ask the connection itself would copy it.
-                    if flows[place].shortKey == short, key.isIPv4 || flows[place].wideKey?.key == key { return id }
-                } else if packed(id)?.key == key {
-                    return id
+                    if flows[place].shortKey == short, key.isIPv4 || flows[place].wideKey?.key == key {
+                        return (id, place)
+                    }
+                } else if isPacked(id, key) {
+                    return (id, place)
                 }
             }
             slot = (slot + 1) & mask
@@ -53,6 +56,9 @@ struct FlowTable {
         guard let place = places.place(of: id) else { return packed(id) }
         return flows[place]
     }
+
+    @inline(never)
+    private func isPacked(_ id: Int, _ key: FlowKey) -> Bool { packed(id)?.key == key }
 
     private func packed(_ id: Int) -> Flow? {
         guard var numbers = places.packed(id) else { return nil }

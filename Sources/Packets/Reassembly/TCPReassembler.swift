@@ -75,12 +75,11 @@ package struct TCPReassembler: ~Copyable {
     package mutating func receive(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) {
         let (key, sourceIsLower) = FlowKey.of(segment.source, segment.destination, leg)
         if lastKey != key {
-            guard let id = table.find(key) else {
+            guard let (id, place) = table.find(key) else {
                 open(key, sourceIsLower, segment, payload, PacketStamp(time: time, number: packet))
                 return
             }
-            let place = table.place(of: id) ?? visit(id)
-            (lastKey, lastID, lastPlace) = (key, id, place)
+            (lastKey, lastID, lastPlace) = (key, id, place >= 0 ? place : visit(id))
         }
         let place = lastPlace
         shared.current = lastID
@@ -158,7 +157,7 @@ package struct TCPReassembler: ~Copyable {
 
     /// The number of a connection that opens: that of its other leg, if there is one that is alone.
     private mutating func number(forOpening key: FlowKey) -> (number: Int, isJoined: Bool) {
-        if let otherKey = key.otherLeg, let other = table.find(otherKey), table.flow(other)?.isJoined == false {
+        if let otherKey = key.otherLeg, let (other, _) = table.find(otherKey), table.flow(other)?.isJoined == false {
             let place = visit(other)
             table.flows[place].isJoined = true
             joinedCount += 1

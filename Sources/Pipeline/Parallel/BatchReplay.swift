@@ -1,3 +1,4 @@
+import Packets
 import Streams
 
 /// Delivers the events of batches to a receiver as if they happened now.

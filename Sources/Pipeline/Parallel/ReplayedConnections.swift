@@ -1,3 +1,4 @@
+import Packets
 import Streams
 
 /// The receivers of replayed connections, by their slots.
@@ -38,7 +39,11 @@ struct ReplayedConnections: ConnectionTable {
     /// - Parameter chunks: how many chunks it gets.
     @inline(__always)
     mutating func visit(_ slot: Int, chunks: UInt32 = 0) -> (any ConnectionReceiver)? {
-        guard let place = places.place(of: slot) ?? unpack(slot) else { return nil }
+        var place = places[slot]
+        if place < 0 {
+            guard let unpacked = unpack(slot) else { return nil }
+            place = unpacked
+        }
         connections[place].chunks &+= chunks
         return connections[place].receiver
     }

@@ -1,4 +1,4 @@
-import Streams
+import Packets
 import TestSupport
 import Testing
 

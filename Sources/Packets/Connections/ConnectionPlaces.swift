@@ -1,3 +1,5 @@
+import Streams
+
 /// Where the connections of a table are, by their ids: at a place of the table, or packed, because nothing happens in them.
 ///
 /// Ids are small numbers that are used again.
@@ -24,7 +26,12 @@ package struct ConnectionPlaces {
     /// How many ids there have been.
     package var idCount: Int { places.count }
 
+    /// The place of a connection; negative if it is packed, or there is none.
+    @inline(__always)
+    package subscript(id: Int) -> Int { Int(places[id]) }
+
     /// The place of a connection; nil if it is packed, or there is none.
+    @inline(__always)
     package func place(of id: Int) -> Int? { places[id] >= 0 ? Int(places[id]) : nil }
 
     /// Whether a connection is packed.

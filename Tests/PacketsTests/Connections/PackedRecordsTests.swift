@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-@testable import Streams
+@testable import Packets
 
 /// Records keep their bytes, whatever is added and removed besides.
 @Suite struct PackedRecordsTests {

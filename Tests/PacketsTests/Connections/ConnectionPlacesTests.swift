@@ -1,3 +1,4 @@
+import Packets
 import Streams
 import TestSupport
 import Testing
