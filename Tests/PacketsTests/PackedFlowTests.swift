@@ -45,7 +45,7 @@ import Testing
             case 4:
                 // It is valid within the window.
                 flags = .rst
-                number = numbers[own] &+ ([0, 0, 30, 3_000, 60_000].randomElement(using: &generator) ?? 0)
+                number = numbers[own] &+ ([0, 0, 3_000, 200_000, 2_000_000].randomElement(using: &generator) ?? 0)
             case 5: numbers[own] = UInt32.random(in: 0 ... .max, using: &generator)
             case 6, 7, 8, 9:
                 // A SYN again, or an answer to it that begins with another number.

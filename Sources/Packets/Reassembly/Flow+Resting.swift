@@ -3,7 +3,7 @@ import Streams
 /// Connections in which nothing happens: what is known of them is packed.
 extension Flow {
     /// Whether numbers say all there is to know of it, besides its receiver.
-    var isResting: Bool { state == .open && finBy == nil && reset == nil && !awaitsReset }
+    var isResting: Bool { state == .open && reset == nil && !awaitsReset }
 
     /// Whether something waits in one of its directions.
     var isWaiting: Bool { sides.fromClient.isWaiting || sides.fromServer.isWaiting }
@@ -26,6 +26,10 @@ extension Flow {
     }
 
     private mutating func passState(through numbers: inout PackedNumbers) {
+        var (hasFIN, isFromServer) = (finBy != nil, finBy == .fromServer)
+        numbers.pass(&hasFIN)
+        numbers.pass(&isFromServer)
+        finBy = hasFIN ? isFromServer ? .fromServer : .fromClient : nil
         numbers.pass(&isIdle)
         numbers.pass(&isJoined)
         numbers.pass(&hasRepeatedSYN)

@@ -108,9 +108,11 @@ struct FlowTable {
     }
 
     /// Packs a connection, unless it has to stay.
-    mutating func pack(_ id: Int) -> Bool {
+    ///
+    /// - Parameter now: the latest time, to which its times are close.
+    mutating func pack(_ id: Int, at now: Timestamp) -> Bool {
         guard let place = places.place(of: id), flows[place].isResting else { return false }
-        var numbers = places.packing(near: flows[place].quietAt)
+        var numbers = places.packing(near: now)
         flows[place].pass(through: &numbers)
         guard let source = flows[place].receiver?.pack(into: &numbers) else { return false }
         flows[place].vacate()

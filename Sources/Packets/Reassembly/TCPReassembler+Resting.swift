@@ -20,7 +20,7 @@ extension TCPReassembler: ConnectionTable {
 
     package mutating func rest(_ id: Int) -> Bool {
         // The one that something happens to right now is not at rest.
-        guard id != shared.current, table.pack(id) else { return false }
+        guard id != shared.current, table.pack(id, at: shared.now) else { return false }
         forgetLast(id)
         return true
     }
