@@ -32,7 +32,7 @@ package struct AwakeConnections {
 
     /// None yet.
     ///
-    /// - Parameter limit: how many there may be, besides the recent ones and those that cannot be packed, before others are.
+    /// - Parameter limit: how many there may be, besides the recent ones, before others are packed. Those that cannot be packed count.
     package init(limit: Int) {
         self.limit = limit
         // The last one is at work.

@@ -228,10 +228,12 @@ package struct TCPReassembler: ~Copyable {
             guard let held, !held.segments.isEmpty else { continue }
             holders.append((UInt32(clamping: held.segments.cost), held.number, UInt32(place)))
         }
+        func direction(_ place: UInt32) -> UInt8 { shared.heldSides[Int(place)]?.direction.rawValue ?? 0 }
         holders.sort {
             if $0.cost != $1.cost { return $0.cost > $1.cost }
-            return $0.number != $1.number
-                ? $0.number < $1.number : shared.heldSides[Int($0.place)]?.direction == .fromClient
+            if $0.number != $1.number { return $0.number < $1.number }
+            let (left, right) = (direction($0.place), direction($1.place))
+            return left != right ? left < right : $0.place < $1.place
         }
         let target = shared.options.totalReorderingLimit / 4 * 3
         for holder in holders where shared.heldCost > target {
