@@ -150,10 +150,13 @@ package final class KnownFormat {
 
     /// How the format was chosen for the last connection: for the next it is usually the same.
     private var lastChoice: SharedChoice?
+    /// How it was chosen for the first ones. The evidence may be a part of the bytes, and different each time.
+    private var choices: [FormatChoice: SharedChoice] = [:]
 
     fileprivate func shared(_ choice: FormatChoice) -> SharedChoice {
         if let lastChoice, lastChoice.choice == choice { return lastChoice }
-        let shared = SharedChoice(choice)
+        let shared = choices[choice] ?? SharedChoice(choice)
+        if choices.count < 64 { choices[choice] = shared }
         lastChoice = shared
         return shared
     }

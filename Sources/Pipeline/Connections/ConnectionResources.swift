@@ -35,20 +35,26 @@ final class ConnectionResources {
         (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
     }
 
-    /// What unpacks the connections of a format.
+    /// What unpacks the connections of a format that was chosen in one way.
     func packedConnections(of plan: FormatPlan?, _ choice: SharedChoice?) -> PackedConnections {
-        let key = plan.map { ObjectIdentifier($0) }
+        let key = PackedKey(plan: plan.map { ObjectIdentifier($0) }, choice: choice.map { ObjectIdentifier($0) })
         if let known = packed[key]?.connections, known.plan === plan, known.choice === choice { return known }
+        if packed.count >= 1_024 { packed = packed.filter { $0.value.connections != nil } }
         let connections = PackedConnections(self, plan, choice)
-        packed[key] = LastPacked(connections: connections)
+        if packed.count < 1_024 { packed[key] = KnownPacked(connections: connections) }
         return connections
     }
 
-    /// The last ones of each plan.
-    private var packed: [ObjectIdentifier?: LastPacked] = [:]
+    /// Those of each format and choice, within a limit.
+    private var packed: [PackedKey: KnownPacked] = [:]
+
+    private struct PackedKey: Hashable {
+        var plan: ObjectIdentifier?
+        var choice: ObjectIdentifier?
+    }
 
     /// Weak, since they refer to the resources.
-    private struct LastPacked {
+    private struct KnownPacked {
         weak var connections: PackedConnections?
     }
 
