@@ -113,9 +113,14 @@ package struct TCPReassembler: ~Copyable {
         if connectionCount + joinedCount == table.idCount {
             for id in 0..<table.idCount { end(id) }
         } else {
-            // Ids that were used again are out of order.
-            let order = (0..<table.idCount).compactMap { id in table.flow(id).map { ($0.connectionLeg, id) } }
-            for (_, id) in order.sorted(by: { $0.0 < $1.0 }) { end(id) }
+            // Ids that were used again are out of order. Small, since there may be many.
+            var order: [(number: UInt32, leg: Leg?, id: Int32)] = []
+            for id in 0..<table.idCount {
+                guard let flow = table.flow(id), flow.state == .open else { continue }
+                order.append((UInt32(truncatingIfNeeded: flow.number), flow.key.leg, Int32(id)))
+            }
+            order.sort { ($0.number, $0.leg == .out ? 1 : 0) < ($1.number, $1.leg == .out ? 1 : 0) }
+            for open in order { end(Int(open.id)) }
         }
     }
 
