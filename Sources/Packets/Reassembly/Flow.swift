@@ -35,7 +35,7 @@ struct Flow {
     var reportedUntil = Timestamp(nanoseconds: .min)
     /// The first valid RST: few connections have one.
     private var seenReset: Boxed?
-    /// `number`: four bytes less for each of a million connections.
+    /// `number`, in four bytes.
     private let shortNumber: UInt32
     /// Whether a deadline for its RST is pending.
     var awaitsReset = false

@@ -108,7 +108,7 @@ struct FlowKey: Equatable {
     }
 }
 
-/// What of a key most connections need: their addresses are IPv4, and there may be a million of them.
+/// What of a key most connections need: their addresses are IPv4.
 struct ShortFlowKey: Equatable {
     /// The lowest bits of both addresses: all of them, of IPv4.
     private let lower: UInt32

@@ -1,6 +1,6 @@
 import Streams
 
-/// The state of one direction of a connection: kept small, since there may be a million.
+/// The state of one direction of a connection: kept small, since there may be many that are not packed.
 struct SendingSide {
     /// What has happened in a direction.
     struct Marks: OptionSet {
