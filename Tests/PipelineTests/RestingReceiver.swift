@@ -53,24 +53,27 @@ final class RestingReceiver: StreamReceiver {
             return receiver
         }
 
+        /// Passes on an event; then it may rest.
+        private func pass(_ event: (any ConnectionReceiver) -> Void) {
+            event(awake())
+            rest()
+        }
+
         func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
             awake().received(bytes, from: direction, at: time, packet: packet)
             rest()
         }
 
         func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-            awake().missing(byteCount, from: direction, at: time)
-            rest()
+            pass { $0.missing(byteCount, from: direction, at: time) }
         }
 
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {
-            awake().noticed(notice, from: direction, at: time, packet: packet)
-            rest()
+            pass { $0.noticed(notice, from: direction, at: time, packet: packet) }
         }
 
         func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-            awake().finished(ending, from: direction, at: time)
-            rest()
+            pass { $0.finished(ending, from: direction, at: time) }
         }
 
         func closed(_ closing: Closing) { awake().closed(closing) }
