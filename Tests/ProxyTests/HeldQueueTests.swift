@@ -45,7 +45,7 @@ import Trace
             let decoder = Decoder(
                 options, sinks: [packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests")])
             let recorder = Recorder(queue: queue, decoder: decoder, packets: packets)
-            var (open, relayed, opened): ([Int: Set<Direction>], Int, Int) = ([:], 0, 0)
+            var (open, relayed, opened): ([RecordingQueue.Handle: Set<Direction>], Int, Int) = ([:], 0, 0)
             var numbers: [String: Int] = [:]
             var hasNews = false  // the recorder would wait otherwise
             for step in 0..<400 {
@@ -54,9 +54,9 @@ import Trace
                 switch (Int.random(in: 0..<20, using: &generator), connection) {
                 case (0...3, _), (_, nil):
                     opened += 1
-                    let number = queue.open(client: client(step), server: server)
-                    open[number] = []
-                    numbers["\(client(step))"] = number
+                    let handle = queue.open(client: client(step), server: server)
+                    open[handle] = []
+                    numbers["\(client(step))"] = handle.number
                 case (4...6, let connection?) where open[connection]?.contains(direction) == false:
                     queue.finish(.fin, on: connection, from: direction)
                     open[connection]?.insert(direction)

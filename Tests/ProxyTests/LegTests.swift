@@ -286,8 +286,8 @@ import Trace
         var generator = SeededGenerator(seed: seed)
         for round in 0..<40 {
             let record = try Record("chunk", limit: 30_000)
-            var open: [(received: Int, passedOn: Int, port: UInt16)] = []
-            var ended: Set<Int> = []
+            var open: [(received: RecordingQueue.Handle, passedOn: RecordingQueue.Handle, port: UInt16)] = []
+            var ended: Set<RecordingQueue.Handle> = []
             var hasNews = false
             for _ in 0..<120 {
                 record.clock.pass(1_000)

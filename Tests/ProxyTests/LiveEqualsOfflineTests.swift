@@ -31,23 +31,23 @@ import Trace
         for _ in 0..<max(300, connections * 20) {
             script.clock.pass(Bool.random(using: &generator) ? 0 : .random(in: 0...longestPause, using: &generator))
             let direction: Direction = Bool.random(using: &generator) ? .fromClient : .fromServer
-            let number = script.numbers.randomElement(using: &generator)
-            switch (Int.random(in: 0..<40, using: &generator), number) {
+            let connection = script.connections.randomElement(using: &generator)
+            switch (Int.random(in: 0..<40, using: &generator), connection) {
             case (0...1, _), (_, nil): try script.open(size: 12_000, longest: 150_000, using: &generator)
-            case (2, let number?): script.finish(.fin, on: number, from: direction)
-            case (3, let number?) where resets: script.finish(.reset, on: number, from: direction)
+            case (2, let connection?): script.finish(.fin, on: connection, from: direction)
+            case (3, let connection?) where resets: script.finish(.reset, on: connection, from: direction)
             case (4...6, _): script.record()
-            case (7, let number?): script.toggleHold(on: number, from: direction)
-            case (_, let number?):
+            case (7, let connection?): script.toggleHold(on: connection, from: direction)
+            case (_, let connection?):
                 let sizes = [1, 60, 500, 5_000, 65_495, 65_496, 200_000]
                 let most = sizes.randomElement(using: &generator) ?? 1
-                _ = script.pass(.random(in: 1...most, using: &generator), on: number, from: direction)
+                _ = script.pass(.random(in: 1...most, using: &generator), on: connection, from: direction)
             }
         }
         script.record()
         // A connection that is half-closed at the end has a test of its own.
-        for number in script.numbers where script.isHalfClosed(number) {
-            for direction in Direction.allCases { script.finish(.fin, on: number, from: direction) }
+        for connection in script.connections where script.isHalfClosed(connection) {
+            for direction in Direction.allCases { script.finish(.fin, on: connection, from: direction) }
         }
         script.clock.pass(.random(in: 0...2_000_000_000, using: &generator))
         let relayed = script.relayed.values.reduce(0) { $0 + $1.fromClient + $1.fromServer }
@@ -153,9 +153,10 @@ import Trace
         var generator = SeededGenerator(seed: 1)
         let script = ScriptedRecording(limit: 1 << 20, options: options, chat: chat)
         try script.open(size: 1_000, longest: 100, using: &generator)
-        _ = script.pass(300, on: 1, from: .fromClient)
-        script.finish(.fin, on: 1, from: .fromClient)
-        _ = script.pass(300, on: 1, from: .fromServer)
+        let connection = try #require(script.connections.first)
+        _ = script.pass(300, on: connection, from: .fromClient)
+        script.finish(.fin, on: connection, from: .fromClient)
+        _ = script.pass(300, on: connection, from: .fromServer)
         let live = try script.end()
         let closed = try #require(live.trace.first { $0.event == "closed" })
         #expect(closed["reason"] == "end-of-input" && closed["by"] == nil)

@@ -309,14 +309,15 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
     ) -> (connection: Int, stages: StageChain?, recording: QueuedRecording) {
         let queue = proxy.queue
         let endpoint = proxy.endpoint(ofServer: server, at: place)
-        return queue.reserve { connection in
+        return queue.reserve { number in
             let stages =
-                managed.map { $0.stages(of: connection, to: endpoint) } ?? proxy.options.stages?(connection, endpoint)
+                managed.map { $0.stages(of: number, to: endpoint) } ?? proxy.options.stages?(number, endpoint)
             let leg: Leg? = stages == nil ? nil : .in
-            queue.open(connection, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
+            let connection = queue.open(
+                number, leg: leg, client: client, server: endpoint, tls: stack.connection.tls)
             let passedOn = leg.map { _ in queue.openPassedOn(of: connection, client: client, server: endpoint) }
             return (
-                connection, stages,
+                number, stages,
                 QueuedRecording(queue, connection: connection, passedOn: passedOn, on: channel.eventLoop)
             )
         }

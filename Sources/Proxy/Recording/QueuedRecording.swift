@@ -4,7 +4,7 @@ import Streams
 /// Records the events of one connection in the queue.
 final class QueuedRecording: RelayRecording {
     private let queue: RecordingQueue
-    private let connection: Int
+    private let connection: RecordingQueue.Handle
     private let eventLoop: any EventLoop
     /// The directions whose end was received.
     private var endsReceived: Set<Direction> = []
@@ -12,7 +12,7 @@ final class QueuedRecording: RelayRecording {
     private var leg: PassedOn?
 
     private struct PassedOn {
-        let handle: Int
+        let handle: RecordingQueue.Handle
         /// The directions of which nothing is passed on any more.
         var ended: Set<Direction> = []
     }
@@ -22,7 +22,10 @@ final class QueuedRecording: RelayRecording {
     /// - Parameters:
     ///   - connection: its handle in the queue.
     ///   - passedOn: the handle of what stages pass on; nil if the connection has no stages.
-    init(_ queue: RecordingQueue, connection: Int, passedOn: Int?, on eventLoop: any EventLoop) {
+    init(
+        _ queue: RecordingQueue, connection: RecordingQueue.Handle, passedOn: RecordingQueue.Handle?,
+        on eventLoop: any EventLoop
+    ) {
         self.queue = queue
         self.connection = connection
         self.eventLoop = eventLoop

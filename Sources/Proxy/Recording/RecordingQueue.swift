@@ -34,9 +34,9 @@ package final class RecordingQueue: Sendable {
         /// The memory that the events hold.
         var cost = 0
         var isFull = false
-        var connections: [Int: Recorded] = [:]
+        var connections = RecordedConnections()
         /// The connections that have missed something since the queue became full.
-        var behind: Set<Int> = []
+        var behind: Set<Handle> = []
         var unrecorded = (connections: 0, loss: Loss())
         var losses = Losses()
         /// The notice to report as soon as the lock is free.
@@ -129,43 +129,42 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    /// A connection opened; returns its handle in this queue, which is its number in the trace. The numbers of connections that open
-    /// and close while the queue is full are left out there: stages and commands know them already.
+    /// A connection opened; returns its handle in this queue, whose number is its number in the trace. The numbers of connections that
+    /// open and close while the queue is full are left out there: stages and commands know them already.
     ///
     /// - Parameters:
-    ///   - handle: what `reserve` passed; nil: a new one.
+    ///   - number: what `reserve` passed; nil: a new one.
     ///   - leg: `in` if what is passed on is recorded, too (`openPassedOn`).
     ///   - tls: what is known about the TLS that the proxy removed from it.
     @discardableResult
     func open(
-        _ handle: Int? = nil, leg: Leg? = nil, client: Endpoint, server: Endpoint, tls: TLSFacts? = nil
-    ) -> Int {
+        _ number: Int? = nil, leg: Leg? = nil, client: Endpoint, server: Endpoint, tls: TLSFacts? = nil
+    ) -> Handle {
         add { state, time in
-            let connection = handle ?? state.lastConnection + 1
+            let connection = number ?? state.lastConnection + 1
             state.lastConnection = max(state.lastConnection, connection)
-            open(connection, Recorded(client: client, server: server, tls: tls, leg: leg), &state, time)
-            return connection
+            return open(connection, Recorded(client: client, server: server, tls: tls, leg: leg), &state, time)
         }
     }
 
-    /// The leg of a connection on which the proxy passes on what it may have changed; returns its handle, which is the negative one
-    /// of what was received.
-    func openPassedOn(of received: Int, client: Endpoint, server: Endpoint) -> Int {
+    /// The leg of a connection on which the proxy passes on what it may have changed; returns its handle, whose number is the negative
+    /// one of what was received.
+    func openPassedOn(of received: Handle, client: Endpoint, server: Endpoint) -> Handle {
         add { state, time in
             let recorded = Recorded(client: client, server: server, tls: nil, leg: .out)
-            open(-received, recorded, &state, time)
-            return -received
+            let passedOn = open(-received.number, recorded, &state, time)
+            state.connections[received]?.passedOn = passedOn
+            return passedOn
         }
     }
 
-    private func open(_ connection: Int, _ recorded: Recorded, _ state: inout State, _ time: Timestamp) {
+    private func open(_ number: Int, _ recorded: Recorded, _ state: inout State, _ time: Timestamp) -> Handle {
         var recorded = recorded
-        if takes(Self.eventCost, &state) {
-            Self.announce(connection, &recorded, &state, time)
-        } else {
-            state.behind.insert(connection)
-        }
-        state.connections[connection] = recorded
+        let isTaken = takes(Self.eventCost, &state)
+        if isTaken { Self.announce(number, &recorded, &state, time) }
+        let connection = state.connections.add(number, recorded)
+        if !isTaken { state.behind.insert(connection) }
+        return connection
     }
 
     /// A client connected, but it was not relayed.
@@ -189,7 +188,7 @@ package final class RecordingQueue: Sendable {
     }
 
     /// Secrets of a TLS connection became known: whatever needs them is recorded later.
-    func learn(_ lines: [UInt8], of connection: Int) {
+    func learn(_ lines: [UInt8], of connection: Handle) {
         add { state, _ in
             let recorded = state.connections[connection]
             guard takes(Self.eventCost + lines.count, &state) || isLossless else {
@@ -212,7 +211,7 @@ package final class RecordingQueue: Sendable {
     ///
     /// - Parameter passedOn: the leg on which they were passed on as they are; nil: what is passed on is not recorded, or by
     ///   itself.
-    func receive(_ buffer: ByteBuffer, on connection: Int, and passedOn: Int? = nil, from direction: Direction) {
+    func receive(_ buffer: ByteBuffer, on connection: Handle, and passedOn: Handle? = nil, from direction: Direction) {
         add { state, time in
             take(buffer, on: connection, from: direction, &state, time)
             if let passedOn { take(buffer, on: passedOn, from: direction, &state, time) }
@@ -220,12 +219,12 @@ package final class RecordingQueue: Sendable {
     }
 
     private func take(
-        _ buffer: ByteBuffer, on connection: Int, from direction: Direction, _ state: inout State, _ time: Timestamp
+        _ buffer: ByteBuffer, on connection: Handle, from direction: Direction, _ state: inout State, _ time: Timestamp
     ) {
         let count = buffer.readableBytes
         // What is not copied retains the whole buffer that it was read into.
         let memory = count <= Self.copyLimit ? count : max(count, buffer.storageCapacity)
-        guard takes(memory + Self.eventCost, &state), let number = state.connections[connection]?.number else {
+        guard takes(memory + Self.eventCost, &state), let number = state.connections.traceNumber(connection) else {
             Self.drop(count, on: connection, from: direction, &state)
             return
         }
@@ -245,9 +244,9 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    private static func drop(_ count: Int, on connection: Int, from direction: Direction, _ state: inout State) {
+    private static func drop(_ count: Int, on connection: Handle, from direction: Direction, _ state: inout State) {
         let loss = Loss(read: count)
-        if var recorded = state.connections.removeValue(forKey: connection) {
+        if var recorded = state.connections[connection] {
             if !recorded.isIncomplete { state.losses.connections += 1 }
             recorded.isIncomplete = true
             recorded.dropped[direction] = recorded.dropped[direction] + loss
@@ -262,7 +261,7 @@ package final class RecordingQueue: Sendable {
     }
 
     /// A direction is held because the other side does not read, or it continues.
-    func hold(_ isHeld: Bool, on connection: Int, from direction: Direction) {
+    func hold(_ isHeld: Bool, on connection: Handle, from direction: Direction) {
         add { state, time in
             guard var recorded = state.connections[connection] else { return }
             recorded.isHeld[direction] = isHeld
@@ -276,9 +275,9 @@ package final class RecordingQueue: Sendable {
     }
 
     /// Something other than bytes was noticed. It is not recorded while the queue is full.
-    func notice(_ notice: StreamNotice, on connection: Int, from direction: Direction) {
+    func notice(_ notice: StreamNotice, on connection: Handle, from direction: Direction) {
         add { state, time in
-            guard let number = state.connections[connection]?.number else {
+            guard let number = state.connections.traceNumber(connection) else {
                 // It is reported when the connection is.
                 if case .tls(let facts) = notice { state.connections[connection]?.tls = facts }
                 return
@@ -302,29 +301,29 @@ package final class RecordingQueue: Sendable {
     }
 
     /// A direction of a connection ended.
-    func finish(_ ending: Ending, on connection: Int, from direction: Direction) {
+    func finish(_ ending: Ending, on connection: Handle, from direction: Direction) {
         end(connection, .finished(direction, ending))
     }
 
     /// The proxy ended a connection.
     ///
     /// - Parameter side: the side that is responsible; nil if neither is.
-    func end(_ connection: Int, because reason: CloseReason, by side: Direction? = nil) {
+    func end(_ connection: Handle, because reason: CloseReason, by side: Direction? = nil) {
         end(connection, .ended(reason, by: side))
     }
 
-    private func end(_ connection: Int, _ end: Recorded.End) {
+    private func end(_ connection: Handle, _ end: Recorded.End) {
         add { state, time in
-            guard var recorded = state.connections.removeValue(forKey: connection), !recorded.isOver else { return }
+            guard var recorded = state.connections[connection], !recorded.isOver else { return }
             recorded.end(end)
             if takes(Self.eventCost, &state), let number = recorded.number {
                 state.events.append(Self.event(end, number, time))
-                if !recorded.isOver { state.connections[connection] = recorded }
+                state.connections[connection] = recorded.isOver ? nil : recorded
             } else if recorded.isOver, recorded.number == nil {
                 Self.overlook(connection, recorded, &state)
                 // What was passed on has no number without it.
-                if recorded.leg == .in, let passedOn = state.connections.removeValue(forKey: -connection) {
-                    Self.overlook(-connection, passedOn, &state)
+                if let leg = recorded.passedOn, let passedOn = state.connections[leg] {
+                    Self.overlook(leg, passedOn, &state)
                 }
             } else {
                 recorded.endings.append(end)
@@ -334,7 +333,8 @@ package final class RecordingQueue: Sendable {
         }
     }
 
-    private static func overlook(_ connection: Int, _ recorded: Recorded, _ state: inout State) {
+    private static func overlook(_ connection: Handle, _ recorded: Recorded, _ state: inout State) {
+        state.connections[connection] = nil
         state.behind.remove(connection)
         overlook(
             recorded.dropped.fromClient + recorded.dropped.fromServer, &state, isConnection: recorded.leg != .out)
@@ -421,9 +421,9 @@ package final class RecordingQueue: Sendable {
     /// Reports what connections have missed, after all other events.
     private static func catchUp(_ state: inout State, at time: Timestamp) {
         // What was received comes before what was passed on.
-        for connection in state.behind.sorted(by: { (abs($0), -$0) < (abs($1), -$1) }) {
-            guard var recorded = state.connections.removeValue(forKey: connection) else { continue }
-            if recorded.number == nil { announce(connection, &recorded, &state, time) }
+        for connection in state.behind.sorted() {
+            guard var recorded = state.connections[connection] else { continue }
+            if recorded.number == nil { announce(connection.number, &recorded, &state, time) }
             guard let number = recorded.number else { continue }
             // Later files of a series need them, too.
             if let lines = recorded.secrets { state.events.append(.learned(lines, connection: number)) }
@@ -435,7 +435,7 @@ package final class RecordingQueue: Sendable {
             state.events += recorded.endings.map { event($0, number, time) }
             recorded.dropped = PerDirection(fromClient: Loss(), fromServer: Loss())
             recorded.endings = []
-            if !recorded.isOver { state.connections[connection] = recorded }
+            state.connections[connection] = recorded.isOver ? nil : recorded
         }
         state.behind.removeAll(keepingCapacity: false)
         if state.unrecorded.connections > 0 || state.unrecorded.loss.bytes > 0 {

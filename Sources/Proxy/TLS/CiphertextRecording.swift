@@ -4,7 +4,7 @@ import Streams
 /// Records the ciphertext of one socket under its own addresses, and the secrets that decrypt it.
 final class CiphertextRecording {
     private let queue: RecordingQueue
-    private let connection: Int
+    private let connection: RecordingQueue.Handle
     /// The direction of what the proxy sends.
     private let proxySends: Direction
     private var finished: Set<Direction> = []

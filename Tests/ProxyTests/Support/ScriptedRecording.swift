@@ -36,7 +36,7 @@ final class ScriptedRecording {
     private let decoder: Decoder
     private let ndjson = MemoryOutput()
     private let capture: any RecordOutput
-    private var open: [Int: PerDirection<Side>] = [:]
+    private var open: [RecordingQueue.Handle: PerDirection<Side>] = [:]
     private let chat: ChatBytes
     /// Whether the queue has any events; otherwise the recorder would wait.
     private var hasNews = false
@@ -58,48 +58,48 @@ final class ScriptedRecording {
     func open(size: Int, longest: Int, using generator: inout SeededGenerator) throws {
         hasNews = true
         let client = Endpoint(IPAddress(v4: 0x7f00_0001), UInt16(40_000 + relayed.count))
-        let number = queue.open(client: client, server: Endpoint(IPAddress(v4: 0x0a00_0001), 9_000))
+        let handle = queue.open(client: client, server: Endpoint(IPAddress(v4: 0x0a00_0001), 9_000))
         func side(_ direction: Direction) throws -> Side {
             Side(rest: try chat.stream(of: size, longest: longest, from: direction, using: &generator)[...])
         }
-        open[number] = PerDirection(fromClient: try side(.fromClient), fromServer: try side(.fromServer))
-        relayed[number] = PerDirection(fromClient: 0, fromServer: 0)
+        open[handle] = PerDirection(fromClient: try side(.fromClient), fromServer: try side(.fromServer))
+        relayed[handle.number] = PerDirection(fromClient: 0, fromServer: 0)
     }
 
-    /// The numbers of the connections that are open.
-    var numbers: [Int] { open.keys.sorted() }
+    /// The connections that are open.
+    var connections: [RecordingQueue.Handle] { open.keys.sorted() }
 
     /// The next bytes of a direction pass; false if there are none.
-    func pass(_ count: Int, on number: Int, from direction: Direction) -> Bool {
-        guard let side = open[number]?[direction], !side.isFinished, !side.rest.isEmpty else { return false }
+    func pass(_ count: Int, on connection: RecordingQueue.Handle, from direction: Direction) -> Bool {
+        guard let side = open[connection]?[direction], !side.isFinished, !side.rest.isEmpty else { return false }
         let bytes = side.rest.prefix(count)
-        open[number]?[direction].rest = side.rest.dropFirst(count)
-        relayed[number]?[direction] += bytes.count
+        open[connection]?[direction].rest = side.rest.dropFirst(count)
+        relayed[connection.number]?[direction] += bytes.count
         hasNews = true
-        queue.receive(ByteBuffer(bytes: bytes), on: number, from: direction)
+        queue.receive(ByteBuffer(bytes: bytes), on: connection, from: direction)
         return true
     }
 
     /// A direction is held, or continues.
-    func toggleHold(on number: Int, from direction: Direction) {
-        guard let side = open[number]?[direction], !side.isFinished else { return }
-        open[number]?[direction].isHeld.toggle()
+    func toggleHold(on connection: RecordingQueue.Handle, from direction: Direction) {
+        guard let side = open[connection]?[direction], !side.isFinished else { return }
+        open[connection]?[direction].isHeld.toggle()
         hasNews = true
-        queue.hold(!side.isHeld, on: number, from: direction)
+        queue.hold(!side.isHeld, on: connection, from: direction)
     }
 
     /// A direction ends.
-    func finish(_ ending: Ending, on number: Int, from direction: Direction) {
-        guard open[number]?[direction].isFinished == false else { return }
+    func finish(_ ending: Ending, on connection: RecordingQueue.Handle, from direction: Direction) {
+        guard open[connection]?[direction].isFinished == false else { return }
         hasNews = true
-        queue.finish(ending, on: number, from: direction)
-        open[number]?[direction].isFinished = true
-        if ending == .reset || open[number]?[direction.opposite].isFinished == true { open[number] = nil }
+        queue.finish(ending, on: connection, from: direction)
+        open[connection]?[direction].isFinished = true
+        if ending == .reset || open[connection]?[direction.opposite].isFinished == true { open[connection] = nil }
     }
 
     /// Whether a direction has ended.
-    func isHalfClosed(_ number: Int) -> Bool {
-        Direction.allCases.contains { open[number]?[$0].isFinished == true }
+    func isHalfClosed(_ connection: RecordingQueue.Handle) -> Bool {
+        Direction.allCases.contains { open[connection]?[$0].isFinished == true }
     }
 
     /// The recorder takes all queued events.

@@ -1,0 +1,51 @@
+import Streams
+
+/// The connections, and legs of them, whose ends the recorder has not been notified of.
+///
+/// Their handles say where they are, so that the connection of each chunk is found without hashing. Another one may have the same
+/// place later: then the handle has another number.
+struct RecordedConnections {
+    private var places: [RecordingQueue.Recorded] = []
+    private var free: [Int] = []
+
+    /// How many there are.
+    var count: Int { places.count - free.count }
+
+    /// Adds a connection; returns its handle.
+    ///
+    /// - Parameter number: that of its handle; not 0.
+    mutating func add(_ number: Int, _ recorded: RecordingQueue.Recorded) -> RecordingQueue.Handle {
+        var recorded = recorded
+        recorded.handle = number
+        guard let place = free.popLast() else {
+            places.append(recorded)
+            return RecordingQueue.Handle(number: number, place: places.count - 1)
+        }
+        places[place] = recorded
+        return RecordingQueue.Handle(number: number, place: place)
+    }
+
+    private func has(_ handle: RecordingQueue.Handle) -> Bool {
+        places.indices.contains(handle.place) && places[handle.place].handle == handle.number
+    }
+
+    /// A connection's number in the trace; nil if the recorder has not been notified of it, or of its end.
+    func traceNumber(_ handle: RecordingQueue.Handle) -> ConnectionLeg? {
+        has(handle) ? places[handle.place].number : nil
+    }
+
+    /// A connection; nil once it is removed. Setting it to nil removes it.
+    subscript(handle: RecordingQueue.Handle) -> RecordingQueue.Recorded? {
+        get { has(handle) ? places[handle.place] : nil }
+        set {
+            guard has(handle) else { return }
+            if var recorded = newValue {
+                recorded.handle = handle.number
+                places[handle.place] = recorded
+            } else {
+                places[handle.place] = .vacant
+                free.append(handle.place)
+            }
+        }
+    }
+}
