@@ -1,27 +1,42 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+#if canImport(Glibc)
+import Glibc
+#endif
+
 // Set by scripts/fuzz alone: libFuzzer without its main, a static library. Then what reads foreign bytes is built with the counters
 // that guide the fuzzer, and with AddressSanitizer.
 let fuzzer = Context.environment["FRAMETAP_FUZZ"]
 let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
 
-// Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
-// library: without symbols for that, it is a tenth smaller. Not where another package uses this one, in its folder of checkouts or of a
-// registry's downloads: SwiftPM refuses it a program with such flags.
+// SwiftPM refuses a program with unsafe flags to packages that use this one, in its folder of checkouts or of a registry's downloads.
 let isDependency =
     Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
     || Context.packageDirectory.contains("/registry/downloads/")
+
+// Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
+// library: without symbols for that, it is a tenth smaller.
+var linkerFlags = [
+    "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections", "-use-ld=lld", "-Xlinker",
+    "--no-export-dynamic",
+    "-Xlinker", "--icf=safe",
+]
+#if canImport(Glibc)
+// Its 100,000 relocations take 2 MB less in the form that glibc reads from 2.36 on.
+var version = [CChar](repeating: 0, count: 64)
+confstr(Int32(_CS_GNU_LIBC_VERSION), &version, version.count)
+let numbers = String(decoding: version.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    .split { !$0.isNumber }.compactMap { Int($0) }
+if !numbers.lexicographicallyPrecedes([2, 36]) {
+    linkerFlags += ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+}
+#endif
 let staticallyLinked: [LinkerSetting] =
-    isDependency
-    ? []
-    : [
-        .unsafeFlags(
-            [
-                "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections", "-Xlinker", "--no-export-dynamic",
-                "-Xlinker", "--icf=safe",
-            ], .when(platforms: [.linux], configuration: .release))
-    ]
+    isDependency ? [] : [.unsafeFlags(linkerFlags, .when(platforms: [.linux], configuration: .release))]
+
+// What does nothing for each frame or message is built small.
+let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 // In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.
 let systemFormats = [
@@ -116,7 +131,8 @@ let package = Package(
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
                 .product(name: "X509", package: "swift-certificates"),
-            ]),
+            ],
+            swiftSettings: small),
         .target(
             name: "Proxy",
             dependencies: [
@@ -130,7 +146,8 @@ let package = Package(
             dependencies: [
                 "Framing", "Pipeline", "Streams", "Trace", "TraceDiff",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ],
+            swiftSettings: small),
         .target(
             name: "Control",
             dependencies: [
@@ -138,7 +155,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOWebSocket", package: "swift-nio"),
             ],
-            resources: [.embedInCode("openapi.json")]),
+            resources: [.embedInCode("openapi.json")], swiftSettings: small),
         .target(
             name: "Page",
             dependencies: [
@@ -153,7 +170,8 @@ let package = Package(
             dependencies: [
                 "Framing", "Interception", "Pipeline", "Platform", "Proxy", "Replay", "Streams", "Trace", "TraceDiff",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ],
+            swiftSettings: small),
         .target(name: "FrametapCore", dependencies: ["Framing", "Packets", "Pipeline", "Streams", "Trace"]),
         .target(
             name: "TraceTesting",
@@ -164,13 +182,14 @@ let package = Package(
         .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
         .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
         .target(
-            name: "Systems", dependencies: ["Framing", "Streams"], exclude: systemFormats),
+            name: "Systems", dependencies: ["Framing", "Streams"], exclude: systemFormats, swiftSettings: small),
         .target(
             name: "Peers",
             dependencies: [
                 "Platform", "Streams", "Systems",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-            ]),
+            ],
+            swiftSettings: small),
         .executableTarget(
             name: "frametap",
             dependencies: [
@@ -181,7 +200,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
-            linkerSettings: staticallyLinked),
+            swiftSettings: small, linkerSettings: staticallyLinked),
         .testTarget(name: "PlatformTests", dependencies: ["Platform"]),
         .testTarget(name: "StreamsTests", dependencies: ["Streams", "TestSupport"]),
         .testTarget(name: "YAMLTests", dependencies: ["TestSupport", "YAML"]),

@@ -70,6 +70,8 @@ def main():
             sysroot = options.sysroot.resolve()
             hold(sysroot, Path(folder), str(Path(command[0]).with_name("clang")))
             command = without(command, lambda argument: argument.startswith("-L/usr/"))
+            # Only glibc 2.36 and later read them.
+            command = without(command, lambda argument: argument in ("-z", "pack-relative-relocs"))
             command[1:1] = [f"-L{folder}", "-Xclang-linker", f"--sysroot={sysroot}"]
             command += [f"{folder}/portable.o", "-lstdc++", "-lm", "-lpthread", "-ldl"]
         # Foundation's use of mktemp is warned of at each link.

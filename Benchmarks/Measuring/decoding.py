@@ -78,6 +78,9 @@ def segments(shop, rounds):
 
 
 def startup(shop, rounds):
-    """How long it takes until the program has done something."""
+    """How long it takes until the program has done something, and how large it is."""
     used = median_usage([shop.frametap, "formats", "list"], 40 * rounds + 1, is_short=True)
     yield Result("startup", "start-up: frametap formats list", used.wall * 1000, "ms", must=15, aim=5, **spent(used))
+    stripped = shop.folder / "frametap-stripped"
+    output("strip", "-o", stripped, shop.frametap)
+    yield Result("startup", "the program without debugging information", stripped.stat().st_size / 1e6, "MB", must=60, aim=40)
