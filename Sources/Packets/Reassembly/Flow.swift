@@ -12,17 +12,17 @@ struct Flow {
         case free
     }
 
-    // In an order that leaves no room between them: there may be many. What most of a million need is packed (`pass`).
-
-    /// Both ends, but for the rest of their addresses if those are not IPv4.
-    let shortKey: ShortFlowKey
+    /// Both ends.
+    let key: FlowKey
+    /// Counts from 1 in order of opening. Both legs of a connection share it.
+    let number: Int
+    /// Whether the client is the lower end of the key.
+    let clientIsLower: Bool
     var state = State.open
     /// Who sent the first FIN that was passed on.
     var finBy: Direction?
     /// Whether it is marked idle.
     var isIdle = false
-    /// Both ends, if their addresses are not IPv4.
-    let wideKey: WideFlowKey?
     /// Receives the bytes; nil once closed.
     var receiver: (any ConnectionReceiver)?
     /// Both directions.
@@ -33,24 +33,14 @@ struct Flow {
     var quietAt = Timestamp.distantFuture
     /// Until when segments are reported after a long pause.
     var reportedUntil = Timestamp(nanoseconds: .min)
-    /// The first valid RST: few connections have one.
-    private var seenReset: Boxed?
-    /// `number`, in four bytes.
-    private let shortNumber: UInt32
+    /// The first valid RST, if one was seen and nothing has disproved it since.
+    var reset: SeenReset?
     /// Whether a deadline for its RST is pending.
     var awaitsReset = false
     /// Whether the connection's other leg has its number.
     var isJoined = false
     /// Whether the client's SYN came again after bytes were passed on.
     var hasRepeatedSYN = false
-    /// Whether the client is the lower end of the key.
-    let clientIsLower: Bool
-
-    private final class Boxed {
-        var reset: SeenReset
-
-        init(_ reset: SeenReset) { self.reset = reset }
-    }
 
     /// The first valid RST.
     struct SeenReset {
@@ -64,26 +54,11 @@ struct Flow {
         var reach: UInt32?
     }
 
-    /// Counts from 1 in order of opening. Both legs of a connection share it.
-    var number: Int { Int(shortNumber) }
-
     /// Its number, and which leg it is.
     var connectionLeg: ConnectionLeg { ConnectionLeg(number, key.leg) }
 
-    /// Both ends.
-    var key: FlowKey { wideKey?.key ?? shortKey.key }
-
-    /// The first valid RST, if one was seen and nothing has disproved it since.
-    var reset: SeenReset? {
-        get { seenReset?.reset }
-        set { seenReset = newValue.map { Boxed($0) } }
-    }
-
     init(key: FlowKey, number: Int, receiver: (any ConnectionReceiver)?, clientIsLower: Bool) {
-        (shortKey, wideKey) = (ShortFlowKey(key), key.isIPv4 ? nil : WideFlowKey(key))
-        shortNumber = UInt32(truncatingIfNeeded: number)
-        self.receiver = receiver
-        self.clientIsLower = clientIsLower
+        (self.key, self.number, self.receiver, self.clientIsLower) = (key, number, receiver, clientIsLower)
     }
 
     /// A segment's direction.
@@ -112,7 +87,7 @@ struct Flow {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }
         let isCommon =
-            if seenReset != nil {
+            if reset != nil {
                 false
             } else if direction == .fromClient {
                 sides.fromClient.takeNext(

@@ -2,12 +2,12 @@ import Streams
 
 /// The two ends of a connection, in a canonical order: the same for segments of both directions; and which leg it is.
 struct FlowKey: Equatable {
-    fileprivate var lowerHigh: UInt64
-    fileprivate var lowerLow: UInt64
-    fileprivate var upperHigh: UInt64
-    fileprivate var upperLow: UInt64
-    fileprivate var lowerPort: UInt16
-    fileprivate var upperPort: UInt16
+    private var lowerHigh: UInt64
+    private var lowerLow: UInt64
+    private var upperHigh: UInt64
+    private var upperLow: UInt64
+    private var lowerPort: UInt16
+    private var upperPort: UInt16
     private(set) var isIPv4: Bool
     /// Its leg; nil if the connection has only one.
     var leg: Leg?
@@ -38,13 +38,6 @@ struct FlowKey: Equatable {
         isIPv4 = lower.address.isIPv4
     }
 
-    /// That of IPv4 addresses.
-    fileprivate init(_ lower: UInt32, _ lowerPort: UInt16, _ upper: UInt32, _ upperPort: UInt16, _ leg: Leg?) {
-        (lowerHigh, lowerLow, self.lowerPort) = (0, UInt64(lower), lowerPort)
-        (upperHigh, upperLow, self.upperPort) = (0, UInt64(upper), upperPort)
-        (isIPv4, self.leg) = (true, leg)
-    }
-
     /// Packs it, and which end is the client.
     func pack(into numbers: inout PackedNumbers, _ clientIsLower: Bool) {
         var (copy, clientIsLower) = (self, clientIsLower)
@@ -53,7 +46,8 @@ struct FlowKey: Equatable {
 
     /// One that was packed, and which end is the client.
     static func unpacked(_ numbers: inout PackedNumbers) -> (key: FlowKey, clientIsLower: Bool) {
-        var (key, clientIsLower) = (FlowKey(0, 0, 0, 0, nil), false)
+        let nowhere = Endpoint(IPAddress(v4: 0), 0)
+        var (key, clientIsLower) = (FlowKey(nowhere, nowhere, nil), false)
         key.pass(through: &numbers, &clientIsLower)
         return (key, clientIsLower)
     }
@@ -106,38 +100,4 @@ struct FlowKey: Equatable {
         let product = left.multipliedFullWidth(by: right)
         return product.high ^ product.low
     }
-}
-
-/// What of a key most connections need: their addresses are IPv4.
-struct ShortFlowKey: Equatable {
-    /// The lowest bits of both addresses: all of them, of IPv4.
-    private let lower: UInt32
-    private let upper: UInt32
-    private let lowerPort: UInt16
-    private let upperPort: UInt16
-    private let leg: Leg?
-    private let isIPv4: Bool
-
-    @inline(__always)
-    init(_ key: FlowKey) {
-        (lower, upper) = (UInt32(truncatingIfNeeded: key.lowerLow), UInt32(truncatingIfNeeded: key.upperLow))
-        (lowerPort, upperPort, leg, isIPv4) = (key.lowerPort, key.upperPort, key.leg, key.isIPv4)
-    }
-
-    /// The key, if its addresses are IPv4.
-    var key: FlowKey { FlowKey(lower, lowerPort, upper, upperPort, leg) }
-
-    /// Whether two keys are the same.
-    @inline(__always)
-    static func == (left: ShortFlowKey, right: ShortFlowKey) -> Bool {
-        left.lower == right.lower && left.upper == right.upper && left.lowerPort == right.lowerPort
-            && left.upperPort == right.upperPort && left.leg == right.leg && left.isIPv4 == right.isIPv4
-    }
-}
-
-/// A key of IPv6 addresses.
-final class WideFlowKey {
-    let key: FlowKey
-
-    init(_ key: FlowKey) { self.key = key }
 }

@@ -23,7 +23,6 @@ struct FlowTable {
     func find(_ key: FlowKey) -> (id: Int, place: Int)? {
         let hash = key.hash(seed)
         let tag = hash >> 32
-        let short = ShortFlowKey(key)
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] != 0 {
             let entry = slots[slot]
@@ -31,10 +30,8 @@ struct FlowTable {
                 let id = Int(entry & 0xffff_ffff) - 1
                 let place = places[id]
                 if place >= 0 {
-                    // The short key is compared in place: to ask the connection itself would copy it.
-                    if flows[place].shortKey == short, key.isIPv4 || flows[place].wideKey?.key == key {
-                        return (id, place)
-                    }
+                    // Compared in place: to ask the connection itself would copy it.
+                    if flows[place].key == key { return (id, place) }
                 } else if isPacked(id, key) {
                     return (id, place)
                 }
