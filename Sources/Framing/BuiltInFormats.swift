@@ -21,6 +21,7 @@ package enum BuiltInFormats {
         ("delimiter", PackageResources.delimiter_yaml),
         ("head-and-body", PackageResources.head_and_body_yaml),
         ("escaped", PackageResources.escaped_yaml),
+        ("cobs", PackageResources.cobs_yaml),
         ("json-sequence", PackageResources.json_sequence_yaml),
         ("chunk", PackageResources.chunk_yaml),
     ]

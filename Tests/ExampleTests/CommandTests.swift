@@ -60,6 +60,7 @@ import Testing
         (#"delimiter:end=\xff\xfe"#, [#"{"body":{"text":"one"}}"#], [#"{"body":{"text":"two\n"}}"#]),
         (#"head-and-body:size=n,ends=\n\n"#, [#"{"fields":{"n":0,"t":"a"},"body":{"text":"one"}}"#], []),
         ("escaped", [#"{"body":{"hex":"7e7d0055"}}"#], []),
+        ("cobs", [#"{"body":{"hex":"00110000"}}"#, #"{"body":{"text":"one"}}"#], []),
         ("json-sequence", [#"{"body":{"text":"{}"}}"#], []),
         ("chunk", [#"{"body":{"text":"anything"}}"#], []),
     ]

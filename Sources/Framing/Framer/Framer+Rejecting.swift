@@ -2,7 +2,7 @@ import Streams
 
 /// Bytes that are no frame, at their first byte or only at their end.
 extension Framer {
-    /// Marks bytes at which no frame starts, and begins a search behind them.
+    /// Marks bytes at which no frame starts, and begins a search behind them, unless a frame is known to start there.
     ///
     /// - Parameter bytes: the available bytes from there on.
     /// - Returns: how many are marked.
@@ -12,7 +12,7 @@ extension Framer {
         markUnframed(bytes.extracting(0..<count), bad, scratch: scratch)
         if bad.byteCount == nil {
             resynchronise(bad.reason, bad.detail)
-        } else {
+        } else if !bad.areDelimited {
             resynchronise(.noSync, "after a bad head")
         }
         return count

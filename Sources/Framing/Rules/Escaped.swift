@@ -18,8 +18,7 @@ package struct Escaped: FramingRule {
     let mask: UInt8
     /// Whether one flag may both end a frame and start the next.
     let isShared: Bool
-    let head: BinaryHead?
-    let trailer: BinaryHead?
+    let parts: EncodedParts
     let limit: Int
 
     package func scan(
@@ -47,32 +46,15 @@ package struct Escaped: FramingRule {
         }
         guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
         let shape = FrameShape(head: headLength, body: close - body, tail: 1)
-        if let mismatch = mismatch(bytes.extracting(begin..<close + 1), shape) {
-            let count = close - begin + (isShared ? 0 : 1)
-            return .bad(BadBytes(.badHead, "\(mismatch) (frame at offset \(origin + begin))", byteCount: count))
+        if parts.areAny,
+            let mismatch = parts.mismatch(unescaped(bytes.extracting(begin..<close + 1), shape).span.bytes)
+        {
+            let count = close - begin + (isShared && start != nil ? 0 : 1)
+            let fault = "\(mismatch) (frame at offset \(origin + begin))"
+            return .bad(BadBytes(.badHead, fault, byteCount: count, areDelimited: start == nil))
         }
         return .shape(shape)
     }
-
-    /// The fault of a frame whose header does not match, so that constants can distinguish kinds of frames, or in which header and
-    /// trailer have no room.
-    private func mismatch(_ frame: RawSpan, _ shape: FrameShape) -> String? {
-        guard head != nil || trailerSize > 0, let content = content(of: frame, shape) else { return nil }
-        var length = 0
-        if let head {
-            switch head.scan(content.bytes.span.bytes, at: 0) {
-            case .complete(let count): length = count
-            case .incomplete: return "the frame is shorter than its header"
-            case .bad(let message): return message
-            }
-        }
-        let end = content.bytes.count - trailerSize
-        if length > end { return "the frame is shorter than its header and trailer" }
-        if let trailer, case .bad(let message) = trailer.scan(content.bytes.span.bytes, at: end) { return message }
-        return nil
-    }
-
-    private var trailerSize: Int { trailer?.fixedLength ?? 0 }
 
     private func tooLong(at offset: Int) -> BadBytes {
         BadBytes(.tooLong, "no flag ends the frame at offset \(offset) within \(limit) bytes", byteCount: 1)
@@ -87,6 +69,11 @@ package struct Escaped: FramingRule {
     package var transforms: Bool { true }
 
     package func content(of frame: RawSpan, _ shape: FrameShape) -> (bytes: [UInt8], shape: FrameShape)? {
+        let content = unescaped(frame, shape)
+        return (content, parts.shape(of: content.span.bytes, shape.layout))
+    }
+
+    private func unescaped(_ frame: RawSpan, _ shape: FrameShape) -> [UInt8] {
         var content: [UInt8] = []
         content.reserveCapacity(shape.body)
         var isEscaped = false
@@ -101,16 +88,7 @@ package struct Escaped: FramingRule {
                 content.append(byte)
             }
         }
-        var parts = FrameShape(head: 0, body: content.count)
-        parts.layout = shape.layout
-        if let head, case .complete(let length) = head.scan(content.span.bytes, at: 0),
-            length + trailerSize <= content.count
-        {
-            (parts.head, parts.body, parts.tail) = (length, content.count - length - trailerSize, trailerSize)
-        } else if head == nil, trailerSize <= content.count {
-            (parts.body, parts.tail) = (content.count - trailerSize, trailerSize)
-        }
-        return (content, parts)
+        return content
     }
 
     package func progress(_ bytes: RawSpan, shape: FrameShape?) -> String {
@@ -171,7 +149,7 @@ extension Escaped: LoadableRule {
         let rule = Escaped(
             start: section.byte("start"), end: section.byte("end") ?? 0, escape: section.byte("escape") ?? 0,
             meanings: meanings, mask: section.byte("xor") ?? 0x20, isShared: section.boolean("shared") ?? false,
-            head: head, trailer: trailer, limit: section.limit)
+            parts: EncodedParts(head: head, trailer: trailer), limit: section.limit)
         return section["end"] == nil || section["escape"] == nil ? nil : (rule, nil)
     }
 }

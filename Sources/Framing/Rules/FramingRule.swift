@@ -298,16 +298,19 @@ package struct BadBytes: Sendable {
     package var detail: String
     /// How many bytes are known to be bad (a whole head); nil if only the first one is.
     package var byteCount: Int?
+    /// Whether they end with what ends every frame: the next one starts behind them.
+    package var areDelimited: Bool
 
     /// Why no frame can start at a place.
     ///
     /// - Parameter explains: whether there is any detail: see `ScanMemory`.
     package init(
-        _ reason: UnframedReason, _ detail: @autoclosure () -> String, explains: Bool = true, byteCount: Int? = nil
+        _ reason: UnframedReason, _ detail: @autoclosure () -> String, explains: Bool = true, byteCount: Int? = nil,
+        areDelimited: Bool = false
     ) {
         self.reason = reason
         self.detail = explains ? detail() : ""
-        self.byteCount = byteCount
+        (self.byteCount, self.areDelimited) = (byteCount, areDelimited)
     }
 
     /// The detail without the offset that it ends with.

@@ -20,7 +20,7 @@ enum FramingRules {
     typealias Built = (rule: any FramingRule, head: (any Head)?)
 
     static let all: [any LoadableRule.Type] = [
-        LengthField.self, Delimiter.self, HeadAndBody.self, FixedSize.self, Marker.self, Escaped.self,
+        LengthField.self, Delimiter.self, HeadAndBody.self, FixedSize.self, Marker.self, Escaped.self, COBS.self,
         JSONSequence.self, WholeChunk.self, Structured.self,
     ]
 

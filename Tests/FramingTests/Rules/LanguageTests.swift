@@ -53,6 +53,8 @@ import Testing
             #expect(types.count == (count < 4 ? 0 : 1) && fields.count == types.count, "\(count) bytes")
             #expect(unframed == (count < 4 ? count + 1 : 0), "\(count) bytes")
         }
+        let next = read([1, 0xc0, 1, 2, 3, 4, 0xc0], slip)
+        #expect(next.types.count == 1 && next.unframed == 2, "the next frame follows the flag that ends the short one")
         let trailerAlone = try client(
             """
             framing: { rule: escaped, end: 0xC0, escape: 0xDB }

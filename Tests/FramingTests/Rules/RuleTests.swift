@@ -22,6 +22,11 @@ import Testing
             "framing: { rule: escaped, end: 0xc0, escape: 0xdb, map: { 0xdc: 0xc0, 0xdd: 0xdb }, limit: 50 B }",
             [0xc0, 0xdb, 0xdc, 1]
         ),
+        ("framing: { rule: cobs, limit: 50 B }", [0, 1, 2, 3, 4, 60]),
+        (
+            "header: [{ n: u8 }]\ntrailer: [{ e: { type: u8, equals: 1 } }]\nframing: { rule: cobs, limit: 50 B }",
+            [0, 1, 2, 3]
+        ),
         (
             "header: [{ n: u8 }]\nframing: { rule: length-field, field: n, counts: rest, limit: 40 B }",
             [0, 1, 2, 3, 60]
