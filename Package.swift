@@ -23,7 +23,7 @@ var linkerFlags = [
     "-Xlinker", "--icf=safe",
 ]
 #if canImport(Glibc)
-// Its 100,000 relocations take 2 MB less in the form that glibc reads from 2.36 on.
+// Its 100,000 relocations take 2 MB less in the form that glibc reads from 2.36 on: this machine's, where the program is meant to run.
 var version = [CChar](repeating: 0, count: 64)
 confstr(Int32(_CS_GNU_LIBC_VERSION), &version, version.count)
 let numbers = String(decoding: version.map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -35,7 +35,7 @@ if !numbers.lexicographicallyPrecedes([2, 36]) {
 let staticallyLinked: [LinkerSetting] =
     isDependency ? [] : [.unsafeFlags(linkerFlags, .when(platforms: [.linux], configuration: .release))]
 
-// What does nothing for each frame or message is built small.
+// What decode and proxy do not run for each packet or message is built small.
 let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 // In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.

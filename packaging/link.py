@@ -71,7 +71,11 @@ def main():
             hold(sysroot, Path(folder), str(Path(command[0]).with_name("clang")))
             command = without(command, lambda argument: argument.startswith("-L/usr/"))
             # Only glibc 2.36 and later read them.
-            command = without(command, lambda argument: argument in ("-z", "pack-relative-relocs"))
+            packed = ["-Xlinker", "-z", "-Xlinker", "pack-relative-relocs"]
+            for at in range(len(command) - len(packed) + 1):
+                if command[at:at + len(packed)] == packed:
+                    del command[at:at + len(packed)]
+                    break
             command[1:1] = [f"-L{folder}", "-Xclang-linker", f"--sysroot={sysroot}"]
             command += [f"{folder}/portable.o", "-lstdc++", "-lm", "-lpthread", "-ldl"]
         # Foundation's use of mktemp is warned of at each link.

@@ -21,9 +21,9 @@ package enum BuiltInFormats {
         ("delimiter", PackageResources.delimiter_yaml),
         ("head-and-body", PackageResources.head_and_body_yaml),
         ("escaped", PackageResources.escaped_yaml),
-        ("cobs", PackageResources.cobs_yaml),
         ("json-sequence", PackageResources.json_sequence_yaml),
         ("chunk", PackageResources.chunk_yaml),
+        ("cobs", PackageResources.cobs_yaml),
     ]
 
     /// The names, in order.

@@ -1,8 +1,9 @@
 import Framing
-import Interception
 import Streams
 import TestSupport
 import Testing
+
+@testable import Interception
 
 /// Bytes that pass as they are need not be copied: what comes of that is what comes of taking them as an event.
 @Suite struct PassingTests {
@@ -53,6 +54,27 @@ import Testing
         }
         // Where a frame of this format ends, what follows it decides.
         #expect(untouched > 0 || name == "marker", "seed \(seed)")
+    }
+
+    /// Bytes that are no frame, and end where the next one starts, are not held until it comes.
+    @Test(
+        arguments: [
+            ("{ rule: cobs }", [2, 9, 0]), ("{ rule: escaped, end: 0xc0, escape: 0xdb }", [9, 0xc0]),
+        ] as [(String, [UInt8])])
+    func aBadFrameIsNotHeld(framing: String, bad: [UInt8]) throws {
+        let text = "format: x\nheader: [{ kind: { type: u8, equals: 1 } }]\nframing: \(framing)"
+        let format = try FormatLoader.load(text, file: "x.yaml")
+        let now = Timestamp(nanoseconds: 1_000)
+        let rule = try RuleFile.rule("drop: length > 200", number: 1, format: format)
+        var chains = [
+            try #require(RuleSet([rule], seed: 1).stages(of: 1, format: format)),
+            StageChain([BreakStage(["length > 200"], format, largest: 1_000)]),
+        ]
+        for index in chains.indices {
+            _ = chains[index].take(.began, at: now)
+            let writes = chains[index].take(.bytes(bad, .fromClient), at: now).filter(\.isWrite)
+            #expect(writes == [.write(bad, .fromClient)], "chain \(index)")
+        }
     }
 
     /// A frame that no rule selects may be what the other side waits for.

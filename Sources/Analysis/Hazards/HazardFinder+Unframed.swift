@@ -114,6 +114,8 @@ extension HazardFinder {
         switch run.reason {
         case .tooLong: return 0
         case .badHead, .badLength:
+            // Of frames whose bytes are encoded, no length says how long they are.
+            if rule.transforms { return nil }
             let bytes = run.bytes.span.bytes
             return run.bytes.indices.first { start in
                 var memory = ScanMemory()

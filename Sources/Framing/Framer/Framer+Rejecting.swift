@@ -2,7 +2,7 @@ import Streams
 
 /// Bytes that are no frame, at their first byte or only at their end.
 extension Framer {
-    /// Marks bytes at which no frame starts, and begins a search behind them, unless a frame is known to start there.
+    /// Marks bytes at which no frame starts, and begins a search after them, unless a frame is known to start there.
     ///
     /// - Parameter bytes: the available bytes from there on.
     /// - Returns: how many are marked.
@@ -12,7 +12,10 @@ extension Framer {
         markUnframed(bytes.extracting(0..<count), bad, scratch: scratch)
         if bad.byteCount == nil {
             resynchronise(bad.reason, bad.detail)
-        } else if !bad.areDelimited {
+        } else if bad.areDelimited, shared.endsAreCertain {
+            // Nothing is held: what is relayed can be passed on.
+            closeRun(nil, scratch)
+        } else {
             resynchronise(.noSync, "after a bad head")
         }
         return count

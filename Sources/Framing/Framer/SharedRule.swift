@@ -14,6 +14,8 @@ package class SharedRule {
     /// The byte strings that end every frame, and the length of the longest.
     let ends: [[UInt8]]
     let longestEnd: Int
+    /// Whether a frame ends wherever one of them is.
+    let endsAreCertain: Bool
     /// The last bytes of the landmark: until one of them comes, no place after it or at it is complete.
     let landmarkEnds: ByteSet
     /// The conversation whose frames it cuts, if they depend on each other.
@@ -53,6 +55,7 @@ package class SharedRule {
         // Of frames of one size, none is inside another.
         longestSearched = rule is FixedSize ? FrameChain.window : FrameChain.openingWindow
         ends = landmark.ends
+        if case .behind(_, isCertain: true) = landmark { endsAreCertain = true } else { endsAreCertain = false }
         longestEnd = ends.map(\.count).max() ?? 1
         var landmarkEnds = ByteSet()
         if case .at(let mark, _) = landmark, let last = mark.last { landmarkEnds.insert(last) }

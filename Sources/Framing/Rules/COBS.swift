@@ -27,13 +27,17 @@ package struct COBS: FramingRule {
         guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
         let shape = FrameShape(head: 0, body: close - begin, tail: 1)
         let encoded = bytes.extracting(begin..<close)
-        var fault: String?
-        if !Self.isWhole(encoded) {
-            fault = "a code of the frame at offset \(origin + begin) reaches beyond the zero that ends it"
-        } else if parts.areAny, let mismatch = parts.mismatch(Self.decoded(encoded).span.bytes) {
-            fault = "\(mismatch) (frame at offset \(origin + begin))"
+        func bad(_ fault: @autoclosure () -> String) -> FrameScan {
+            .bad(
+                BadBytes(
+                    .badHead, fault(), explains: memory.explains, byteCount: shape.total, areDelimited: true))
         }
-        if let fault { return .bad(BadBytes(.badHead, fault, byteCount: shape.total, areDelimited: true)) }
+        guard Self.isWhole(encoded) else {
+            return bad("a code of the frame at offset \(origin + begin) reaches beyond the zero that ends it")
+        }
+        if parts.areAny, let mismatch = parts.mismatch(Self.decoded(encoded).span.bytes) {
+            return bad("\(mismatch) (frame at offset \(origin + begin))")
+        }
         return .shape(shape)
     }
 

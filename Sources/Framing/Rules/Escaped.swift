@@ -50,8 +50,10 @@ package struct Escaped: FramingRule {
             let mismatch = parts.mismatch(unescaped(bytes.extracting(begin..<close + 1), shape).span.bytes)
         {
             let count = close - begin + (isShared && start != nil ? 0 : 1)
-            let fault = "\(mismatch) (frame at offset \(origin + begin))"
-            return .bad(BadBytes(.badHead, fault, byteCount: count, areDelimited: start == nil))
+            return .bad(
+                BadBytes(
+                    .badHead, "\(mismatch) (frame at offset \(origin + begin))", explains: memory.explains,
+                    byteCount: count, areDelimited: start == nil))
         }
         return .shape(shape)
     }

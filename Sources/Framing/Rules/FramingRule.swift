@@ -298,7 +298,7 @@ package struct BadBytes: Sendable {
     package var detail: String
     /// How many bytes are known to be bad (a whole head); nil if only the first one is.
     package var byteCount: Int?
-    /// Whether they end with what ends every frame: the next one starts behind them.
+    /// Whether they end with what ends the rule's frames: the next one starts after them.
     package var areDelimited: Bool
 
     /// Why no frame can start at a place.

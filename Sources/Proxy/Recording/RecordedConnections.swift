@@ -2,8 +2,8 @@ import Streams
 
 /// The connections, and legs of them, whose ends the recorder has not been notified of.
 ///
-/// Their handles say where they are, so that the connection of each chunk is found without hashing. Another one may have the same
-/// place later: then the handle has another number.
+/// Their handles say where they are, so that the connection of each chunk is found without hashing. A place may be used again, for a
+/// handle with another number.
 struct RecordedConnections {
     private var places: [RecordingQueue.Recorded] = []
     private var free: [Int] = []
@@ -29,7 +29,7 @@ struct RecordedConnections {
         places.indices.contains(handle.place) && places[handle.place].handle == handle.number
     }
 
-    /// A connection's number in the trace; nil if the recorder has not been notified of it, or of its end.
+    /// A connection's number in the trace; nil before the recorder is notified of it, and once it is removed.
     func traceNumber(_ handle: RecordingQueue.Handle) -> ConnectionLeg? {
         has(handle) ? places[handle.place].number : nil
     }

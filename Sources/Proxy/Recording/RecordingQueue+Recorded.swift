@@ -3,7 +3,7 @@ import Streams
 extension RecordingQueue {
     /// What the queue knows a connection, or a leg of one, by.
     package struct Handle: Hashable, Comparable, Sendable {
-        /// Its number; the negative one for what is passed on.
+        /// Its number; negative for what is passed on.
         package let number: Int
         let place: Int
 
@@ -44,7 +44,7 @@ extension RecordingQueue {
             get { keptEndings ?? [] }
             set { keptEndings = newValue.isEmpty ? nil : newValue }
         }
-        // It is copied for each chunk: what is rare has no reference to count.
+        // What is rare takes no room in each.
         private var keptEndings: [End]?
         private var finished = PerDirection(fromClient: false, fromServer: false)
         private(set) var isOver = false

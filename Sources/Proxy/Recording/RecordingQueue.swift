@@ -115,10 +115,10 @@ package final class RecordingQueue: Sendable {
 
     // MARK: The relay's side
 
-    /// Opens a connection whose handle must be known before. No other one opens like this meanwhile: connections of all event
-    /// loops open in the order of their handles, so that these are their numbers in the trace.
+    /// Opens a connection whose number must be known before. No other one opens like this meanwhile: connections of all event
+    /// loops open in the order of their numbers, which are those in the trace.
     ///
-    /// - Parameter open: opens the connection with this handle.
+    /// - Parameter open: opens the connection with this number.
     func reserve<Opened>(_ open: (Int) -> Opened) -> Opened {
         opening.withLock { _ in
             open(

@@ -71,6 +71,24 @@ import Testing
         #expect((content.shape.head, content.shape.body, content.shape.tail) == (3, 2, 1))
     }
 
+    /// Where kinds of frames end differently, a zero says nothing of bytes that are none of them.
+    @Test func aZeroEndsNoFrameOfAnotherKind() throws {
+        let kinds = try FormatLoader.load(
+            """
+            format: x
+            oneOf:
+              - { name: a, header: [{ k: { type: u8, equals: 1 } }], framing: { rule: cobs } }
+              - { name: b, header: [{ k: { type: u8, equals: 2 } }, { n: u8 }], framing: { rule: length-field, field: n } }
+            """, file: "x.yaml")
+        let (log, _) = frame([.bytes([5, 9, 9, 9, 9, 0, 9, 9, 9])], with: kinds.directions.fromClient.rule)
+        #expect(log.frames.isEmpty)
+        guard case .unframed(_, _, let reason, _)? = log.results.last else {
+            Issue.record("\(log.results)")
+            return
+        }
+        #expect(reason == .noSync)
+    }
+
     /// Each fault costs the frame that has it, and no other one. Zeros between frames are padding.
     @Test func faults() throws {
         let rule = try rule("header: [{ kind: { type: u8, equals: 7 } }]")
