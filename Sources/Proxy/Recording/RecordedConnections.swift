@@ -8,9 +8,6 @@ struct RecordedConnections {
     private var places: [RecordingQueue.Recorded] = []
     private var free: [Int] = []
 
-    /// How many there are.
-    var count: Int { places.count - free.count }
-
     /// Adds a connection; returns its handle.
     ///
     /// - Parameter number: that of its handle; not 0.

@@ -69,6 +69,10 @@ import Testing
         #expect(frame == [1, 1, 3, 7, 0x61, 2, 9, 0])
         let content = try #require(decoded(frame, rule))
         #expect((content.shape.head, content.shape.body, content.shape.tail) == (3, 2, 1))
+        let trailerAlone = try self.rule("trailer: [{ check: u8 }]")
+        let last = try #require(
+            decoded(try trailerAlone.encode(FrameParts(head: [], body: [5], trailer: [9])), trailerAlone))
+        #expect((last.shape.head, last.shape.body, last.shape.tail) == (0, 1, 1))
     }
 
     /// Where kinds of frames end differently, a zero says nothing of bytes that are none of them.
