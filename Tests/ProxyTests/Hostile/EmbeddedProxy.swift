@@ -116,7 +116,10 @@ final class Wire: ChannelOutboundHandler {
     }
 
     static func address(_ port: Int) -> SocketAddress {
-        (try? SocketAddress(ipAddress: "192.0.2.1", port: port)) ?? SocketAddress(sockaddr_in())
+        guard let address = try? SocketAddress(ipAddress: "192.0.2.1", port: port) else {
+            preconditionFailure("192.0.2.1 is an address")
+        }
+        return address
     }
 
     var isOpen: Bool { channel.isActive }
