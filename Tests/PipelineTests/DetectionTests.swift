@@ -107,7 +107,7 @@ import Trace
         let formats = formats + (withExamples ? try ExampleFormats.recognised() : [])
         let plans = formats.compactMap { TrialPlan($0) }
         var late = 0
-        for _ in 0..<(withExamples ? 15 : 80) {
+        for _ in 0..<(withExamples ? 8 : 40) {
             let seed = UInt64.random(in: 0...UInt64.max)
             func run(defers: Bool) -> (choice: String, trials: Int) {
                 var generator = SeededGenerator(seed: seed)

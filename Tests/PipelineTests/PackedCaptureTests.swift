@@ -16,7 +16,7 @@ import Trace
     /// Those that are not too long to be decoded many times, and their formats.
     static let captures: [String] = ParallelDecodingTests.captures.filter { capture in
         let size = try? FileManager.default.attributesOfItem(atPath: fixtures.appending(path: capture).path)[.size]
-        return (size as? Int ?? 0) < 20_000
+        return (size as? Int ?? 0) < 8_000
     }
 
     private static let builtIn = Result { try BuiltInFormats.allWithVariants() }

@@ -67,7 +67,7 @@ import Trace
         Timestamp(nanoseconds: Int64.random(in: -3...3, using: &generator) * 80_000_000_000_000)
     }
 
-    @Test(arguments: 0..<60) func rowsAreReadBack(round: UInt64) throws {
+    @Test(arguments: 0..<21) func rowsAreReadBack(round: UInt64) throws {
         let seed = 0x7ab1ef + round
         var generator = SeededGenerator(seed: seed)
         let memory = TableSinkTests.Memory()

@@ -130,7 +130,7 @@ import Trace
         var wordCount: Int { frames.reduce(0) { $0 + $1.parts.count { $0.word != nil } } }
     }
 
-    @Test(arguments: 0..<120) func theNextRunIsTheSameAndAnotherWordIsNot(seed: Int) throws {
+    @Test(arguments: 0..<60) func theNextRunIsTheSameAndAnotherWordIsNot(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let script = Script(&generator)
         let runs = (0..<Int.random(in: 3...5, using: &generator)).map { _ in script.run(&generator) }

@@ -54,7 +54,9 @@ import Testing
             let bomb = try bodies(name).encode(.bytes([UInt8](repeating: 0, count: size)), type: nil)
             #expect(bomb.count < size / 500)
             let isOver = size > 16 << 20
-            for (limit, isBomb) in [("", isOver), ("limit: \(size)", false), ("limit: \(size - 1)", true)] {
+            // Decoding 17 MiB takes long, once with the limit that applies by itself and once with a higher one do.
+            let limits = [("", isOver), ("limit: \(size)", false)] + (isOver ? [] : [("limit: \(size - 1)", true)])
+            for (limit, isBomb) in limits {
                 let shown = try bodies("{ \(name): { \(limit) } }").show(bomb)
                 #expect(shown.bytes.count == (isBomb ? bomb.count : size), "\(name), \(limit)")
                 #expect(shown.kinds == (isBomb ? [.badBody] : []), "\(name), \(limit)")

@@ -37,7 +37,7 @@ import Testing
         var generator = SeededGenerator(seed: seed)
         let formats = try BuiltInFormats.all() + ExampleFormats.recognised()
         let streams = SteadyTests.streams(formats, &generator).filter { $0.count > 1 }.shuffled(using: &generator)
-            .prefix(50)
+            .prefix(25)
         var (with, without) = (0, 0)
         for format in formats {
             for direction in Direction.allCases {

@@ -127,7 +127,7 @@ import Testing
         let formats = try Self.formats()
         #expect(formats.count >= 19)
         var frames: [String: Int] = [:]
-        let rounds = 10
+        let rounds = 5
         for (format, direction) in formats.flatMap({ format in Direction.allCases.map { (format, $0) } }) {
             for round in 0..<rounds {
                 let bytes = Self.stream(format, direction, &generator)
@@ -155,7 +155,7 @@ import Testing
         }
         // Few of the random streams of some formats have any.
         for format in formats where frames[format.name, default: 0] == 0 {
-            for direction in Direction.allCases.flatMap({ [Direction](repeating: $0, count: 4 * rounds) }) {
+            for direction in Direction.allCases.flatMap({ [Direction](repeating: $0, count: 40) }) {
                 let bytes = Self.stream(format, direction, &generator)
                 let whole = framed(bytes, at: [], [], format.directions[direction].rule, direction, aligned: true)
                 frames[format.name, default: 0] += whole.log.frames.count

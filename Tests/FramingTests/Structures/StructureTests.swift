@@ -214,8 +214,8 @@ import Testing
         let side = try format(
             "header: [{ list: { repeat: u32, of: [{ x: { type: string, size: u8 } }] } }]\nframing: { rule: fields }"
         ).directions.fromClient
-        let count = 60_000
-        var bytes: [UInt8] = [0, 0, 0xea, 0x60]
+        let count = 20_000
+        var bytes: [UInt8] = [0, 0, 0x4e, 0x20]
         for _ in 0..<count { bytes += [1, 0x61] }
         let (log, _) = frame(bytes.map { .bytes([$0]) }, with: side.rule)
         guard case .frame(_, 0, let shape, 0, _)? = log.results.first, log.results.count == 1 else {

@@ -112,7 +112,7 @@ class Browser:
         value = result["result"].get("value")
         return None if value is None else json.loads(value)
 
-    def wait(self, code, what=None, seconds=15):
+    def wait(self, code, what=None, seconds=60):
         """Waits until an expression is true; its value."""
         end = time.monotonic() + seconds
         while True:

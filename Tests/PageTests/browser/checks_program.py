@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 import urllib.error
 import urllib.request
 
@@ -52,6 +53,13 @@ class LineServer:
         self.port = self.socket.getsockname()[1]
         threading.Thread(target=self.serve, daemon=True).start()
 
+    def receives(self, line):
+        """Waits for a line: it may be on its way, or in a thread that has not run yet."""
+        deadline = time.monotonic() + 20
+        while line not in self.lines:
+            assert time.monotonic() < deadline, f"the server did not get {line!r}, but {self.lines}"
+            time.sleep(0.02)
+
     def serve(self):
         while True:
             try:
@@ -86,6 +94,7 @@ def a_held_frame_is_edited_and_the_server_gets_the_edit(browser, _):
             client.settimeout(20)
             client.sendall(b"hello\npay 5\nbye\n")
             browser.wait("document.querySelector('.held textarea')?.value === 'pay 5'", "the held frame")
+            server.receives("hello\n")
             assert server.lines == ["hello\n"], f"while it was held: {server.lines}"
             browser.run("""(() => { const area = document.querySelector('.held textarea'); area.value = 'pay 7'; area.dispatchEvent(new Event('input'));
               [...document.querySelectorAll('.held button')].find((e) => e.textContent === 'Release as edited').click(); return 1; })()""")

@@ -131,7 +131,7 @@ import Trace
         }
     }
 
-    @Test(arguments: 0..<30) func whatIsPlantedIsFound(round: Int) throws {
+    @Test(arguments: 0..<12) func whatIsPlantedIsFound(round: Int) throws {
         var generator = SeededGenerator(seed: UInt64(round))
         let identity = Identity.allCases[round % 3]
         var messages = conversation(700, people: 3, using: &generator)
@@ -169,7 +169,7 @@ import Trace
         #expect(found.result.times.minimum == .milliseconds(truth.min() ?? 0))
     }
 
-    @Test(arguments: 0..<20) func whatIsLostAmongEqualMessagesIsFound(round: Int) throws {
+    @Test(arguments: 0..<8) func whatIsLostAmongEqualMessagesIsFound(round: Int) throws {
         var generator = SeededGenerator(seed: UInt64(round))
         var messages = conversation(600, people: 3, using: &generator)
         var missing: [Int] = []
