@@ -135,6 +135,12 @@ struct FrameSearch {
             if let openChain {
                 trial = openChain.chain
                 self.openChain = nil
+                // Once a long frame is whole, frames inside it come first, whether or not its chain had to wait for its end.
+                if trial.stopsAtLong, let end = trial.longEnd, end - origin <= bytes.byteCount,
+                    let better = inside.look(rule, bytes, origin: origin, inside: trial, to: end)
+                {
+                    return settle(better, rule, bytes, origin, following)
+                }
             } else {
                 guard let (known, places) = nextPlace(rule, bytes, origin) else {
                     return .undecided(from: min(place - origin, bytes.byteCount), until: 0)
@@ -148,15 +154,12 @@ struct FrameSearch {
             switch trial.extend(rule, bytes, origin: origin, followedBy: following) {
             case .undecided(var until):
                 if trial.stopsAtLong, let end = trial.longEnd {
-                    let isWhole = end - origin <= bytes.byteCount
-                    if isWhole || following == .more,
-                        let better = inside.look(rule, bytes, origin: origin, inside: trial, to: end)
-                    {
-                        return settle(better, rule, bytes, origin, following)
-                    }
-                    if isWhole || following != .more {
+                    if end - origin <= bytes.byteCount || following != .more {
                         openChain = OpenChain(trial)
                         continue
+                    }
+                    if let better = inside.look(rule, bytes, origin: origin, inside: trial, to: end) {
+                        return settle(better, rule, bytes, origin, following)
                     }
                     until = min(until, SearchInside.nextLook(inside: trial, origin + bytes.byteCount))
                 }

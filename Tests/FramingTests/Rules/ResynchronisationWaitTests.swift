@@ -81,6 +81,21 @@ import Testing
         }
     }
 
+    /// The rest of a false long frame, in which others chain, and what shows that it is false may come together.
+    @Test func whatIsInsideComesFirstWhereverTheEndCameFrom() throws {
+        let rule = try rule()
+        let long: [UInt8] = [0xab, 0xcd, 0, 0x10, 20] + [UInt8](repeating: 0x33, count: 4_111)
+        let bytes =
+            [UInt8](repeating: 0x11, count: 184) + [0xab, 0xcd, 0, 0x13, 9] + long + messages(2)
+            + [UInt8](repeating: 0x55, count: 1_000)
+        let whole = frame([.bytes(bytes)], with: rule, aligned: false)
+        for cut in stride(from: 1, to: bytes.count, by: 97) {
+            let (log, counts) = frame(
+                [.bytes(Array(bytes[..<cut])), .bytes(Array(bytes[cut...]))], with: rule, aligned: false)
+            #expect(log.results == whole.log.results && counts == whole.counts, "cut at \(cut)")
+        }
+    }
+
     /// A long frame that is one is not given up for its body, whose bytes do not chain.
     @Test func aLongFrameIsWaitedFor() throws {
         let rule = try rule()
