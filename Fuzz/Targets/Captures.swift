@@ -34,16 +34,3 @@ private struct CaptureResult: Equatable {
         (counters, events) = (decoder.counters, log.events)
     }
 }
-
-/// Bytes that come in pieces.
-private struct Pieces: ByteSource {
-    var bytes: ArraySlice<UInt8>
-    let size: Int
-
-    mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(Never) -> Int {
-        let piece = bytes.prefix(min(size, buffer.count))
-        buffer.copyBytes(from: piece)
-        bytes = bytes.dropFirst(piece.count)
-        return piece.count
-    }
-}

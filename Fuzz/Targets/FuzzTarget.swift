@@ -1,6 +1,6 @@
 /// What is fuzzed. A new target is a case, a line in `run`, and a folder of seeds in `Fuzz/corpus`.
 enum FuzzTarget: String, CaseIterable {
-    case rules, conversations, bodies, formats, expressions, captures, packets, reassembly, tls
+    case rules, conversations, bodies, formats, expressions, captures, indexes, packets, reassembly, tls
 
     /// The one that the first argument names.
     static let chosen = CommandLine.arguments.dropFirst().first.flatMap { FuzzTarget(rawValue: $0) }
@@ -14,6 +14,7 @@ enum FuzzTarget: String, CaseIterable {
         case .formats: fuzzFormats(input)
         case .expressions: fuzzExpressions(input)
         case .captures: fuzzCaptures(input)
+        case .indexes: fuzzIndexes(input)
         case .packets: fuzzPackets(input)
         case .reassembly: fuzzReassembly(input)
         case .tls: fuzzTLS(input)
