@@ -29,7 +29,7 @@ import Trace
         }
     }
 
-    @Test func aGapIsToldOnceAndSaysWhatWasSeen() throws {
+    @Test func aGapIsReportedOnceAndSaysWhatWasSeen() throws {
         var watching = try Watching()
         try watching.heartbeat(at: 0)
         try watching.frame("txt", at: 10)
@@ -120,7 +120,7 @@ import Trace
         #expect(open.found(.heartbeatNever) == ["#1 at \(gap)"], "time passes once both sides are known")
     }
 
-    @Test func manyConnectionsAreToldInTheOrderOfTheirDeadlines() throws {
+    @Test func manyConnectionsAreReportedInTheOrderOfTheirDeadlines() throws {
         var watching = try Watching()
         let starts = (1...50).map { (number: $0, time: Int64($0 * 7_919 % 50 * 1_000)) }
         for (number, time) in starts.sorted(by: { $0.time < $1.time }) { try watching.heartbeat(at: time, on: number) }

@@ -109,7 +109,7 @@ import Testing
         #expect(try trace(try folder.paths()).connections == trace([path]).connections)
     }
 
-    @Test func damageIsToldAsDecodeTellsIt() throws {
+    @Test func damageIsReportedAsByDecode() throws {
         let path = Example(name: "redis").capturePath
         let cut = try TemporaryFile(Array(try Data(contentsOf: URL(filePath: path)).dropLast(3)))
         let page = try TemporaryFile(Array("<html>".utf8))
@@ -124,7 +124,7 @@ import Testing
         #expect(try packets == run(["packets", cut.path]).text.split(separator: "\n").count)
     }
 
-    @Test func whereNothingCanBeWrittenIsTold() throws {
+    @Test func whereNothingCanBeWrittenIsReported() throws {
         let path = Example(name: "redis").capturePath
         let file = try TemporaryFile([])
         for folder in [file.path, "\(file.path)/shards", "/proc/shards"] {

@@ -60,7 +60,7 @@ import Testing
     }
 
     /// What comes before the damage has been decoded, and every connection is closed.
-    @Test func damageIsReportedBehindWhatCouldBeRead() throws {
+    @Test func damageIsReportedAfterWhatCouldBeRead() throws {
         let bytes = try Self.bytes("im-json/chat.pcap")
         let counts = Counts()
         let error = #expect(throws: CaptureDecodingError.self) {

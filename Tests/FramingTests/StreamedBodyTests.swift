@@ -99,7 +99,7 @@ import Testing
         return (log, framer.counts, most)
     }
 
-    @Test func textIsToldWhereverItIsCut() {
+    @Test func textIsReportedWhereverItIsCut() {
         for text in ["", "a", "ß", "€", "😀", "aß€😀b", "\u{7ff}\u{800}\u{ffff}\u{10000}\u{10ffff}"] {
             let valid = Array(text.utf8)
             let broken = valid.indices.flatMap { place in [0x80, 0xc0, 0xed, 0xff].map { ($0, place) } }

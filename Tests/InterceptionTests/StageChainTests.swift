@@ -113,7 +113,7 @@ import Testing
     }
 
     /// Bytes that a stage emits after its end pass before it, as long as that has not passed.
-    @Test func nothingPassesBehindAnEnd() {
+    @Test func nothingPassesAfterAnEnd() {
         struct Late: Stage {
             mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
                 switch event {
@@ -177,7 +177,7 @@ import Testing
         #expect(chain.take(.wake, at: time(5)) == [.resume(.fromClient)])
     }
 
-    @Test func whatOvertakesComesFirstButNeverBehindTheEnd() {
+    @Test func whatOvertakesComesFirstButNeverAfterTheEnd() {
         struct Express: Stage {
             mutating func take(_ event: StageEvent, at now: Timestamp) -> [StageAction] {
                 switch event {

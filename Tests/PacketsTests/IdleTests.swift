@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func whoSpeaksIsNotLetGo() {
+    @Test func whoSpeaksIsNotDropped() {
         var talk = Conversation()
         talk.handshake()
         talk.client(105, "fgh")

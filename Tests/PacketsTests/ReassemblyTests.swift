@@ -76,7 +76,7 @@ import Testing
             ])
     }
 
-    @Test func whatIsFrequentIsToldOnlyThoseWhoWantIt() {
+    @Test func whatIsFrequentIsReportedOnlyToThoseWhoWantIt() {
         var options = ReassemblyOptions()
         options.notices = false
         var talk = Conversation(options)
@@ -300,7 +300,7 @@ import Testing
     }
 
     /// Data that a client sends with its SYN (RFC 7413) is acknowledged by an answer that is recorded first.
-    @Test func aSYNThatBringsBytesMayComeBehindItsAnswer() {
+    @Test func aSYNThatBringsBytesMayComeAfterItsAnswer() {
         var talk = Conversation()
         talk.server(199, "", .syn, ack: 105)
         talk.client(99, "early", .syn)
@@ -348,7 +348,7 @@ import Testing
             ])
     }
 
-    @Test func resetIsToldOnceWhatWasUnderWayCameIn() {
+    @Test func resetIsReportedOnceWhatWasUnderWayCameIn() {
         var talk = Conversation()
         talk.handshake()
         talk.client(100, "abc", ack: 200)
@@ -404,7 +404,7 @@ import Testing
     }
 
     /// The sender may be a window ahead of a gap that is still awaited.
-    @Test func aResetBehindMoreThanAWindowOfHeldBytesCounts() {
+    @Test func aResetAfterMoreThanAWindowOfHeldBytesCounts() {
         var talk = Conversation()
         talk.handshake()
         talk.client(100, "abc", ack: 200)

@@ -78,7 +78,7 @@ import Testing
             ])
     }
 
-    @Test func dataBehindTheFINIsToldAndKeepAlivesAreNot() {
+    @Test func dataAfterTheFINIsReportedAndKeepAlivesAreNot() {
         var talk = Conversation(quiet())
         talk.handshake()
         talk.client(100, "abc", .fin)
@@ -94,7 +94,7 @@ import Testing
         #expect(talk.story == ["1 handshake", "c:abc", "c.fin", "s.fin", "1 fin by client"])
     }
 
-    @Test func dataBehindAFINThatWaitsIsTold() {
+    @Test func dataAfterAFINThatWaitsIsReported() {
         var talk = Conversation(quiet())
         talk.handshake()
         talk.client(103, "def", .fin)

@@ -63,7 +63,7 @@ import Trace
         }
     }
 
-    @Test func kindsAreTold() throws {
+    @Test func kindsAreReported() throws {
         let wrong = BodyResources(keys: ["mine": Array(0..<16)])
         #expect(try trace("[base64, text]", ["!"]).contains { $0.contains(#""kind":"bad-body""#) })
         #expect(

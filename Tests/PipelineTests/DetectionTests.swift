@@ -273,7 +273,7 @@ import Trace
         #expect(lines.contains { $0["format"] == "json-envelope" })
     }
 
-    @Test func heartbeatsBehindAMessageAreRecognised() throws {
+    @Test func heartbeatsAfterAMessageAreRecognised() throws {
         var conversation = talk((.fromClient, "hello there"))
         for _ in 0..<2 { conversation.pieces.append(talk((.fromClient, "12310.300000")).pieces[0]) }
         #expect(try recognised(conversation).format != "text-heartbeat", "two may be anything")

@@ -104,7 +104,7 @@ import Trace
     }
 
     /// The largest holder is evicted, whichever connection sends; its frame is unframed, and the next one is a frame again.
-    @Test func theLargestIsEvictedAndFramingGoesOnBehindItsFrame() throws {
+    @Test func theLargestIsEvictedAndFramingGoesOnAfterItsFrame() throws {
         let format = try #require(try BuiltInFormats.format(named: "length-field"))
         let output = MemoryOutput()
         let decoder = Decoder(

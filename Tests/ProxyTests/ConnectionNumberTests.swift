@@ -34,7 +34,7 @@ import Testing
     }
 
     /// A client that is refused meanwhile gets the next number.
-    @Test func refusedClientsAreNumberedBehind() {
+    @Test func refusedClientsAreNumberedAfterOthers() {
         let (queue, server) = (RecordingQueue(), server)
         let refused = DispatchSemaphore(value: 0)
         _ = queue.reserve { number in

@@ -80,7 +80,7 @@ import Testing
         #expect(Array(stack.takeUnread().readableBytesView) == [7])
     }
 
-    @Test func aSOCKSClientIsToldWhyThereIsNoServer() {
+    @Test func aSOCKSClientLearnsWhyThereIsNoServer() {
         var stack = stack(SOCKSLayer())
         _ = stack.begin()
         _ = stack.receive(ByteBuffer(bytes: Self.request))

@@ -37,7 +37,7 @@ import Testing
         print(*re.findall(rb"}\\r\\n(\\w+)", got))
         """
 
-    @Test(arguments: [0, 2, 4]) func aRelayGoesDeafAtTheFrameThatIsTold(index: Int) async throws {
+    @Test(arguments: [0, 2, 4]) func aRelayGoesDeafAtTheFrameThatIsNamed(index: Int) async throws {
         let (server, port) = try await Self.serve("im-json", "zero-size-body")
         let proxy = try await ProxyProgram(to: port, ["--format", "im-json", "--hazards"])
         var texts = ["a", "b", "c", "d", "e"]
@@ -61,7 +61,7 @@ import Testing
         ("text-heartbeat", "cut-character"), ("len16-id", "double-append"), ("tlv32", "merged-frames"),
         ("tlv32", "short-first-read"), ("tlv32", "kept-buffer"), ("tlv32", "always-failure"), ("line", "per-read"),
     ])
-    func theConversationFailsAndWhyIsTold(format: String, hazard: String) async throws {
+    func theConversationFailsAndWhyIsReported(format: String, hazard: String) async throws {
         let (server, port) = try await Self.serve(format, hazard)
         let proxy = try await ProxyProgram(to: port, ["--format", format, "--hazards"])
         // Segments that a read must split are sometimes merged if the machine is busy: if so, the test tries again.

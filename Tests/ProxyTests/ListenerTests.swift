@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func socksClientsAreToldWhy() async throws {
+    @Test func socksClientsLearnWhy() async throws {
         let (seen, trace, proxy) = try await play("socks-codes") { _ in Self.socks }
         let codes = [
             "refused": 5, "own": 2, "own by name": 2, "own mapped": 2, "own unspecified": 2, "unknown": 4, "bind": 7,
@@ -133,7 +133,7 @@ import Testing
         #expect(findings.contains("a PROXY line that does not end within 107 bytes"), "\(findings)")
     }
 
-    @Test(arguments: ["out", "out-v1"]) func aServerIsToldWhoseConnectionItIs(_ version: String) async throws {
+    @Test(arguments: ["out", "out-v1"]) func aServerLearnsWhoseConnectionItIs(_ version: String) async throws {
         let (seen, trace, proxy) = try await play("plain") {
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\($0)", "--proxy-protocol", version, "--format", "chunk"]
         }

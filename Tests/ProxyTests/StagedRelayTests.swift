@@ -41,7 +41,7 @@ import Testing
         #expect(client.sent == [99])
     }
 
-    @Test func aFINComesBehindWhatIsHeld() throws {
+    @Test func aFINComesAfterWhatIsHeld() throws {
         let (proxy, client, server) = try joined(50)
         client.receive([1, 2])
         client.finish()
@@ -169,7 +169,7 @@ import Testing
     /// Whichever side sends, and although its receiver is waited for, or it is slowed down.
     @Test(
         arguments: ["segment: every-byte", "latency: 100 ms", "rate: 1 KiB/s", "stall: 1 s; bytes: 5"], [false, true])
-    func aResetByARuleComesBehindTheBytes(other: String, isFromServer: Bool) throws {
+    func aResetByARuleComesAfterTheBytes(other: String, isFromServer: Bool) throws {
         let format = try #require(try BuiltInFormats.format(named: "line"))
         let rules = RuleSet(
             try ["reset: 40", other].enumerated().map { try RuleFile.rule($1, number: $0 + 1, format: format) }, seed: 1

@@ -235,7 +235,7 @@ import TraceDiff
         #expect(reported.first.map { $0.hasPrefix("the recording does not know") && $0.count < 400 } == true)
     }
 
-    @Test func anUnknownRequestIsToldWithTheNearest() throws {
+    @Test func anUnknownRequestIsReportedWithTheNearest() throws {
         var state = try state()
         _ = said(frame(.fromClient, "ask", ["id": "1", "what": "time"], at: 0), to: &state)
         let reported = said(frame(.fromClient, "ask", ["id": "2", "what": "month"], at: 0), to: &state)

@@ -85,7 +85,7 @@ import Testing
         #expect(client.change { _ in [.send(.part([2], isLast: true))] } == [])
     }
 
-    @Test func aFrameIsCutByTimeWithWhatComesMeanwhileBehindIt() throws {
+    @Test func aFrameIsCutByTimeWithWhatComesMeanwhileAfterIt() throws {
         var client = connected()
         let hello = hello
         let cut = client.change { _ in [.sendCut(.bytes([1, 2, 3, 4]), at: [1, 3], pause: .seconds(0.1)), .close()] }

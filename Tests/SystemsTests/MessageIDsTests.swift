@@ -159,7 +159,7 @@ import Testing
         #expect(published("double-append", [frame, heartbeat]).count == 2)
     }
 
-    @Test func doubleAppendLosesItsPlaceAtAFrameCutBehindItsHead() throws {
+    @Test func doubleAppendLosesItsPlaceAtAFrameCutAfterItsHead() throws {
         let frame = try bytes(chat("Hello", from: "ann", to: "ben"))
         let hello = chat("Hello", from: "ann", to: "ben")
         for cut in 1..<frame.count {

@@ -63,7 +63,7 @@ import Testing
                 == [.send(.bytes(Array("收到 好".utf8)))])
     }
 
-    @Test func clientsOfOneVersionAreToldApartAndTheSilentForgotten() throws {
+    @Test func clientsOfOneVersionAreDistinguishedAndTheSilentForgotten() throws {
         var server = try server()
         for number in 1...2 { _ = server.received(heartbeat, on: number, at: at(5)) }
         #expect(said(server.due("sweep", at: at(10))) == "alive: #1 (10.300000), #2 (10.300000)")

@@ -108,7 +108,7 @@ import Testing
         #expect(stored(&server, hello.bytes, on: 2) == [hello])
     }
 
-    @Test func keptBufferWedgesBehindLocationsAndVoices() throws {
+    @Test func keptBufferWedgesAfterLocationsAndVoices() throws {
         for kind in [Upload.Command.location, .voice] {
             var server = try server(["kept-buffer"])
             let upload = Upload(kind, [1, 2, 3])

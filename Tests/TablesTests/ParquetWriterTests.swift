@@ -112,7 +112,7 @@ import Trace
         #expect(page.count == 14 + 10 * (2 + 4))
     }
 
-    @Test func manyNamesAreToldApart() {
+    @Test func manyNamesAreDistinguished() {
         var dictionary = ValueDictionary()
         for round in 0..<2 {
             for number in 0..<5_000 {

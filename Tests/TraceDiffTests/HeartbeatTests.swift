@@ -34,7 +34,7 @@ import TraceDiff
         #expect(!difference(trace(seconds: 5), trace(seconds: 9), .exact).isEmpty)
     }
 
-    @Test func oneThatIsMissingIsTold() {
+    @Test func oneThatIsMissingIsReported() {
         let found = difference(trace(seconds: 9), trace(seconds: 9, without: [4]), .count)
         #expect(found.counts.map(\.kind) == ["heartbeats"])
         let beats = found.conversations[0].heartbeats
@@ -43,7 +43,7 @@ import TraceDiff
         #expect(difference(trace(seconds: 9), trace(seconds: 9, without: [4]), .ignore).isEmpty)
     }
 
-    @Test func manyMoreThanTheTimeExplainsAreTold() {
+    @Test func manyMoreThanTheTimeExplainsAreReported() {
         #expect(!difference(trace(seconds: 9, without: [2, 3, 4, 5]), trace(seconds: 10), .count).isEmpty)
     }
 
@@ -69,7 +69,7 @@ import TraceDiff
             found.conversations[0].heartbeats.map { Set($0.changes.map(\.path)) } == [["fields.length", "body.json.n"]])
     }
 
-    @Test func heartbeatsThatSaySomethingElseAreTold() {
+    @Test func heartbeatsThatSaySomethingElseAreReported() {
         let found = difference(trace(seconds: 5), trace(seconds: 5, text: "boat"), .count)
         let change = FieldChange(path: "body.text", old: .text("beat"), new: .text("boat"))
         #expect(found.conversations[0].heartbeats.map(\.changes) == [[change]])

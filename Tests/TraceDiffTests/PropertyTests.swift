@@ -125,7 +125,7 @@ import TraceDiff
         }
     }
 
-    @Test func connectionsAreFoundInAnyOrderAndTheOddOneIsToldWhole() throws {
+    @Test func connectionsAreFoundInAnyOrderAndTheOddOneIsReportedWhole() throws {
         for seed in 400..<420 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             let conversations = (0..<6).map { _ in Traces.conversation(30, using: &generator) }

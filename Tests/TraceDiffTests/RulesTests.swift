@@ -100,7 +100,7 @@ import TraceDiff
         #expect(short.ignored.map(\.path.description) == ["body.json.items.*.id"])
     }
 
-    @Test func wrongRulesAreToldWithTheirPlace() {
+    @Test func wrongRulesAreReportedWithTheirPlace() {
         func fault(_ yaml: String) -> String {
             do throws(FormatFileError) {
                 _ = try RulesYAML.rules(in: yaml, file: "r.yaml")

@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Lost and delivered events together are all events that were added.
-    @Test(arguments: [1, 2, 3, 4, 10, 100]) func whoIsTooSlowIsToldHowManyAreLost(limit: Int) {
+    @Test(arguments: [1, 2, 3, 4, 10, 100]) func whoIsTooSlowLearnsHowManyAreLost(limit: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         let queue = EventQueue(limit: limit)

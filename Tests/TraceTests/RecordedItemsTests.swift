@@ -109,7 +109,7 @@ import Testing
     }
 
     /// Different things may have the same hash.
-    @Test func numbersAreFoundBehindOthersOfTheirHash() {
+    @Test func numbersAreFoundAfterOthersOfTheirHash() {
         var index = NumberIndex()
         var things: [String] = []
         for thing in (0..<500).map({ "thing \($0)" }) {

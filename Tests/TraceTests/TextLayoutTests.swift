@@ -153,7 +153,7 @@ import Testing
         #expect(try text { _, writer in writer.summary(Summary()) } == "no TCP connections\n")
     }
 
-    @Test func noSpacesBehindAnEmptyBody() throws {
+    @Test func noSpacesAfterAnEmptyBody() throws {
         let output = try text { script, _ in
             script.open()
             try script.text("")

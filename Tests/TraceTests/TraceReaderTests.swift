@@ -158,7 +158,7 @@ import Trace
         #expect(trace.connections.first?.items.count == 1)
     }
 
-    @Test func aTraceMayGoOnBehindWhatIsMissing() throws {
+    @Test func aTraceMayGoOnAfterWhatIsMissing() throws {
         let lines = try lines
         let whole = try read(lines.joined())
         // Ended by HUP, or by a crash between two lines.

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func gzipMayHaveSeveralMembersAndNothingElseBehindThem() throws {
+    @Test func gzipMayHaveSeveralMembersAndNothingElseAfterThem() throws {
         let member = try bytes(hex: Self.golden[1].1)
         #expect(try bodies("[gzip, text]").show(member + member) == Shown(.text, Self.plain + Self.plain))
         #expect(try bodies("[gzip, text]").show(member + [0]).kinds == [.badBody])

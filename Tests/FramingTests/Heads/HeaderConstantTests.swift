@@ -89,7 +89,7 @@ import Testing
     }
 
     /// A length of 64 bits behind a constant, up to those that no `Int` has room for.
-    @Test func longLengthsBehindConstantsAreBad() {
+    @Test func longLengthsAfterConstantsAreBad() {
         let rule = LengthField(
             head: BinaryHead([Self.field("mark", 1, 0xd5), Self.field("size", 8)]), field: 1, counts: .body)
         func scan(_ size: UInt64) -> FrameScan {

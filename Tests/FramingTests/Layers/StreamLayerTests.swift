@@ -261,7 +261,7 @@ import Testing
 
     /// In counter mode a gap loses its own bytes only, wherever it is.
     @Test(arguments: [0, 1, 13, 16, 17, 31, 32, 200], [1, 15, 16, 17, 48, 100])
-    func counterModeGoesOnBehindAGap(start: Int, count: Int) throws {
+    func counterModeGoesOnAfterAGap(start: Int, count: Int) throws {
         let plain = (0..<400).map { UInt8(truncatingIfNeeded: $0 * 7) }
         let bytes = try encrypted(plain, "ctr")
         var format = try FormatLoader.load(

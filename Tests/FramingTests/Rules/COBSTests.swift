@@ -57,7 +57,7 @@ import Testing
     }
 
     /// Senders may write a code for the end of a full group, which says nothing.
-    @Test func aCodeBehindAFullGroupIsNoZero() throws {
+    @Test func aCodeAfterAFullGroupIsNoZero() throws {
         let frame: [UInt8] = [255] + Array(1...254) + [1, 0]
         #expect(decoded(frame, try rule())?.bytes == Array(1...254))
     }

@@ -145,7 +145,7 @@ import Testing
     }
 
     /// Half a line is no frame: any word could be a command.
-    @Test func halfALineBehindAGapIsNoFrame() throws {
+    @Test func halfALineAfterAGapIsNoFrame() throws {
         let yaml = "header: [{ words: [verb, \"args*\"], ends: \"\\r\\n\" }]\nframing: { rule: fields }"
         let pieces: [Piece] = [
             .bytes(Array("GET a b\r\n".utf8)), .gap(4), .bytes(Array("secret path\r\nGET c d\r\nQUIT\r\n".utf8)),

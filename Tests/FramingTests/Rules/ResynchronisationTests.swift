@@ -183,7 +183,7 @@ import Testing
 
     /// Zeros would be a sequence of empty frames.
     @Test(arguments: [handshake, plain, ldap, "header: [{ n: u16 }]\nframing: { rule: length-field, field: n }"])
-    func zerosBehindAGapAreNoFrames(yaml: String) throws {
+    func zerosAfterAGapAreNoFrames(yaml: String) throws {
         let (log, counts) = frame([.gap(10), .bytes([UInt8](repeating: 0, count: 3_000))], with: try rule(yaml))
         #expect(log.frames.isEmpty && counts.unframed == 3_000)
     }

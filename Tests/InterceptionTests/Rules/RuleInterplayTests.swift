@@ -100,7 +100,7 @@ import Testing
         #expect(text(swapped.passed.fromClient) == "b\na\nx\nc\n")
     }
 
-    @Test func aTruncationComesBehindWhatWaits() throws {
+    @Test func aTruncationComesAfterWhatWaits() throws {
         let played = try play(
             ["hold: body.text == \"a\"", "truncate: 1; when: body.text == \"c\""],
             [piece("a\n"), piece("b\n"), piece("cd\n"), piece("c\n")])
@@ -158,14 +158,14 @@ import Testing
 
     // MARK: Bytes
 
-    @Test func aLimitBehindAStall() throws {
+    @Test func aLimitAfterAStall() throws {
         let played = try play(
             ["stall: 1 s; bytes: 100 B", "limit: 150 B"],
             [Conversations.Piece(bytes: [UInt8](repeating: 1, count: 200), direction: .fromClient)])
         #expect(played.passed.fromClient.count == 150 && played.reports.count == 2)
     }
 
-    @Test func aResetBehindAFINIsNotDelayed() throws {
+    @Test func aResetAfterAFINIsNotDelayed() throws {
         for text in ["latency: 10 ms", "drop: body.text == \"x\""] {
             let format = try #require(try BuiltInFormats.format(named: "line"))
             var chain = try #require(RuleSet(try rules([text], format), seed: 1).stages(of: 1, format: format))

@@ -94,14 +94,14 @@ import Testing
         }
     }
 
-    @Test func whatIsMissingIsTold() {
+    @Test func whatIsMissingIsReported() {
         let bytes = IndexedCapture(Self.capture).bytes
         for length in 0..<bytes.count {
             #expect(IndexedCapture.read(Array(bytes[..<length])).error != nil, "\(length) bytes")
         }
     }
 
-    @Test func whatIsDamagedIsTold() {
+    @Test func whatIsDamagedIsReported() {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededRandom(seed: seed)
         let bytes = IndexedCapture(Self.capture).bytes

@@ -132,7 +132,7 @@ import Testing
         #expect(packets.map(\.info.originalLength) == [1, 1, 9])
     }
 
-    @Test func interfacesAreToldApart() {
+    @Test func interfacesAreDistinguished() {
         var file = PcapngFile(isBigEndian: true)
         file.interface(options: [(2, Array("frametap:in".utf8))])
         file.interface(options: [(2, Array("frametap:out".utf8))])
@@ -170,7 +170,7 @@ import Testing
         #expect(ShardedCaptures(files, into: 5).packets().map(\.count) == again.packets().map(\.count))
     }
 
-    @Test func damageIsToldAndWhatWasReadIsKept() {
+    @Test func damageIsReportedAndWhatWasReadIsKept() {
         var file = PcapFile()
         for mark in 0..<5 { file.add([UInt8(mark)], at: mark) }
         let cut = Array(file.bytes.dropLast())

@@ -56,7 +56,7 @@ import Testing
         #expect(lines.contains { $0.event == "finding" && $0.text(of: "data", "hazard") == "wide-id" } == isWide)
     }
 
-    @Test func noneIsToldUnlessSomebodyAsks() throws {
+    @Test func noneIsReportedUnlessSomebodyAsks() throws {
         let options = DecodingOptions(.automatic([]))
         #expect(options.extraAnalyses().isEmpty)
         #expect(!Decoder(options, sinks: []).wantsPackets)

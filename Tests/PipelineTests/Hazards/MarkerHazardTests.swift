@@ -7,7 +7,7 @@ import Testing
 
 /// `marker`: segmented frames, and broadcasts that are not confirmed.
 @Suite struct MarkerHazardTests {
-    @Test func framesBehindMarkers() async throws {
+    @Test func framesAfterMarkers() async throws {
         try await HazardRounds.rounds { generator, seed in
             let bodies = (0..<4).map { _ in
                 HazardRounds.body(6, using: &generator).map { $0 == 0x61 || $0 == 0x62 ? 0x63 : $0 } + [0x31]

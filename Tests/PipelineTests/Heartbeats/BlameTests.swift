@@ -137,7 +137,7 @@ import Trace
 
     /// When a heartbeat was due the window was closed; then it was open for long enough.
     @Test(arguments: [(4_400, "receiver"), (4_600, "sender")])
-    func aClosedWindowIsNoReasonToStaySilentBehindIt(heartbeat: Int, blame: String) throws {
+    func aClosedWindowIsNoReasonToStaySilentAfterIt(heartbeat: Int, blame: String) throws {
         var capture = try MadeCapture()
         let size = capture.heartbeat.count
         capture.handshake()
@@ -271,7 +271,7 @@ import Trace
         }
     }
 
-    @Test func whatNobodyCanTellYetIsToldAtTheEnd() throws {
+    @Test func whatNobodyCanTellYetIsReportedAtTheEnd() throws {
         var capture = try MadeCapture()
         let heartbeat = capture.heartbeat
         capture.handshake()

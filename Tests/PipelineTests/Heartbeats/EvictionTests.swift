@@ -46,7 +46,7 @@ import Trace
         #expect(found[1].text.contains(#""fits":true"#))
     }
 
-    @Test func aCloseBehindItDoesNotAndIsOverdue() throws {
+    @Test func aCloseAfterItDoesNotAndIsOverdue() throws {
         let found = try findings(closedAt: 70_000)
         #expect(found.map { $0["kind"] } == ["eviction-window", "eviction-overdue", "eviction-close"])
         #expect(found.last?.text.contains(#""fits":false"#) == true)
@@ -95,7 +95,7 @@ import Trace
         #expect(try short.finish(.heartbeatNever).isEmpty, "its sender had ended before")
     }
 
-    @Test func aLateOneIsToldAndManyAreCounted() throws {
+    @Test func aLateOneIsReportedAndManyAreCounted() throws {
         var capture = try MadeCapture()
         capture.handshake()
         // Late begins halfway between 1 and 3 s; 2 s is not late.

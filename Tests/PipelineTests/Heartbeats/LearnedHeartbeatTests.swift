@@ -40,7 +40,7 @@ import Trace
         return try traceLines(output.text).filter { $0.event == "finding" }
     }
 
-    @Test func aGapIsToldWithWhatItWasLearnedFrom() throws {
+    @Test func aGapIsReportedWithWhatItWasLearnedFrom() throws {
         let ticks = (0..<8).map { ("tick", Int64($0 * 1_000)) } + [("tick", 12_500), ("tick", 13_500)]
         let found = try findings(ticks)
         #expect(found.map { $0["kind"] } == ["heartbeat-gap", "heartbeat-resumed"])

@@ -196,7 +196,7 @@ import Trace
 
     /// Data first retransmitted by the deadline at 6 s kept the heartbeat back; data retransmitted later did not.
     @Test(arguments: [(6_000, "network"), (6_001, "sender")])
-    func whatIsSentAgainFirstBehindTheDeadlineKeptNothingBack(first: Int, blame: String) throws {
+    func whatIsSentAgainFirstAfterTheDeadlineKeptNothingBack(first: Int, blame: String) throws {
         var capture = try begun()
         let size = capture.heartbeat.count
         let text = try capture.chat.message("txt", [1])

@@ -111,7 +111,7 @@ import Trace
         #expect(found.first?.text(of: "data", "by") == "server")
     }
 
-    @Test(arguments: [true, false]) func theFirstHeartbeatIsNotMissedBehindTheServersFIN(hasEnded: Bool) throws {
+    @Test(arguments: [true, false]) func theFirstHeartbeatIsNotMissedAfterTheServersFIN(hasEnded: Bool) throws {
         let talk = try Talk("im-json")
         if hasEnded { talk.finish(.fromServer, at: 1_000) }
         talk.advance(to: 10_000)

@@ -133,7 +133,7 @@ import Trace
         #expect(try absent.outcome().absent == 1)
     }
 
-    @Test func whatComesTwiceIsToldUnlessItWasSentTwice() throws {
+    @Test func whatComesTwiceIsReportedUnlessItWasSentTwice() throws {
         let talk = try conversation()
         talk.send("one", at: 0)
         talk.deliver("one", at: 10)

@@ -121,7 +121,7 @@ import Trace
     }
 
     /// Times have no date, unless it is not that of the connection's opening.
-    @Test func daysAreToldApart() throws {
+    @Test func daysAreDistinguished() throws {
         let opened = Timestamp(nanoseconds: 0) + .seconds(86_390)
         let collector = ReportCollector()
         let ends = Endpoint(IPAddress(v4: 0x7f00_0001), 1)

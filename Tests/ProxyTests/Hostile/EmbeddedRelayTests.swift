@@ -62,7 +62,7 @@ import Testing
             (IOError(errnoCode: ENETUNREACH, reason: ""), 3), (IOError(errnoCode: EHOSTUNREACH, reason: ""), 4),
             (IOError(errnoCode: EACCES, reason: ""), 2), (IOError(errnoCode: EMFILE, reason: ""), 1),
         ] as [(any Error, UInt8)])
-    func aSOCKSClientIsToldWhyThereIsNoServer(_ error: any Error, _ code: UInt8) throws {
+    func aSOCKSClientLearnsWhyThereIsNoServer(_ error: any Error, _ code: UInt8) throws {
         let proxy = EmbeddedProxy(Self.socks)
         let client = try proxy.accept()
         client.receive(Self.request)
@@ -242,7 +242,7 @@ import Testing
 
     // MARK: Ends
 
-    @Test func aHalfCloseComesBehindWhatIsStillToBeWritten() throws {
+    @Test func aHalfCloseComesAfterWhatIsStillToBeWritten() throws {
         let proxy = EmbeddedProxy(Self.plain)
         let (client, server) = try joined(proxy)
         server.isStuck = true

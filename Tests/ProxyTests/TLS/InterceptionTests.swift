@@ -187,7 +187,7 @@ import Testing
     }
 
     /// It is not passed on, but recorded.
-    @Test func plaintextBehindARequestForTLSEndsTheConnection() async throws {
+    @Test func plaintextAfterARequestForTLSEndsTheConnection() async throws {
         let format = try files.folder.write(Array(StartTLS.yaml.utf8), to: "starttls.yaml")
         let wire = files.folder.path("wire.pcapng")
         let played = try await play("injected", [], trusting + ["--format", format, "--write-tls", wire])
