@@ -54,7 +54,7 @@ import Testing
             let bomb = try bodies(name).encode(.bytes([UInt8](repeating: 0, count: size)), type: nil)
             #expect(bomb.count < size / 500)
             let isOver = size > 16 << 20
-            // Decoding 17 MiB takes long, once with the limit that applies by itself and once with a higher one do.
+            // 17 MiB take long: the default limit and a higher one suffice.
             let limits = [("", isOver), ("limit: \(size)", false)] + (isOver ? [] : [("limit: \(size - 1)", true)])
             for (limit, isBomb) in limits {
                 let shown = try bodies("{ \(name): { \(limit) } }").show(bomb)
