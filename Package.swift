@@ -38,6 +38,10 @@ let staticallyLinked: [LinkerSetting] =
 // What decode and proxy do not run for each packet or message is built small.
 let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+// Set by .ci/run: a build that nobody changes, and that many tests run. What they run most is optimised then, in a debug build, too.
+let isBuiltOnce = Context.environment["FRAMETAP_BUILT_ONCE"] != nil && !isDependency && fuzzer == nil
+let mostTested: Set = ["Analysis", "Expressions", "Framing", "Packets", "Pipeline", "Streams", "Trace"]
+
 // In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.
 let systemFormats = [
     "Fixed/fixed.yaml", "IMJSON/im-json.yaml", "IMMagic/im-magic.yaml", "JSONEnvelope/json-envelope.yaml",
@@ -320,4 +324,8 @@ if let fuzzer {
 // A file sees only what it imports itself: what it uses is what it says.
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("MemberImportVisibility")]
+}
+
+for target in package.targets where isBuiltOnce && mostTested.contains(target.name) {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 }
