@@ -29,12 +29,14 @@ struct CertificateFields {
             _ = try DER.optionalExplicitlyTagged(&nodes, tagNumber: 0, tagClass: .contextSpecific) { $0 }
             // The serial number and the algorithm.
             _ = (nodes.next(), nodes.next())
-            fields.issuer = try DistinguishedName(derEncoded: &nodes)
-            guard let validity = nodes.next() else { throw Unreadable() }
+            guard let issuer = nodes.next(), let validity = nodes.next(), let subject = nodes.next() else {
+                throw Unreadable()
+            }
+            fields.issuer = try DistinguishedName(derEncoded: issuer)
             (fields.notBefore, fields.notAfter) = try DER.sequence(validity, identifier: .sequence) { times in
                 (try CertificateTime(&times), try CertificateTime(&times))
             }
-            fields.subject = try DistinguishedName(derEncoded: &nodes)
+            fields.subject = try DistinguishedName(derEncoded: subject)
             // The key, unique identifiers of issuer and subject, which are rare, and the extensions.
             while let node = nodes.next() {
                 guard node.identifier == ASN1Identifier(tagWithNumber: 3, tagClass: .contextSpecific) else { continue }

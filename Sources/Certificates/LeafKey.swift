@@ -29,7 +29,7 @@ package struct LeafKey: Sendable {
         case .rsa:
             do {
                 let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
-                let pem = try key.pkcs8PEMRepresentation
+                let pem = key.pkcs8PEMRepresentation
                 (der, self.pem, publicKey) = (Array(key.derRepresentation), pem, .init(key.publicKey))
             } catch {
                 throw LeafError.failed("\(error)")

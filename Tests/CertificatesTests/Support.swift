@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import SwiftASN1
 import Testing
-import X509
+@_spi(FixedExpiryValidationTime) import X509
 
 /// 2026-11-22T10:00:00Z.
 let now = CertificateTime(seconds: 1_795_341_600)
@@ -65,7 +65,7 @@ func verdict(
     let root = try Certificate(pemEncoded: authority.certificatePEM)
     let isAddress = host.contains(":") || host.allSatisfy { $0.isNumber || $0 == "." }
     var verifier = Verifier(rootCertificates: CertificateStore([root])) {
-        RFC5280Policy(fixedValidationTime: Date(timeIntervalSince1970: Double(time.seconds)))
+        RFC5280Policy(fixedExpiryValidationTime: Date(timeIntervalSince1970: Double(time.seconds)))
         ServerIdentityPolicy(serverHostname: isAddress ? nil : host, serverIP: isAddress ? host : nil)
     }
     switch await verifier.validate(leaf: try leaf.certificate(), intermediates: CertificateStore()) {

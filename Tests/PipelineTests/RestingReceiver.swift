@@ -47,7 +47,7 @@ final class RestingReceiver: StreamReceiver {
 
         private func awake() -> any ConnectionReceiver {
             if let receiver { return receiver }
-            guard var (_, numbers, source) = places.unpack(0) else { preconditionFailure("not packed") }
+            guard case (_, var numbers, let source)? = places.unpack(0) else { preconditionFailure("not packed") }
             let receiver = source.receiver(from: &numbers)
             self.receiver = receiver
             return receiver

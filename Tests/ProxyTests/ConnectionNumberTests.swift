@@ -23,7 +23,7 @@ import Testing
         let server = server
         DispatchQueue.concurrentPerform(iterations: 4) { _ in
             for _ in 0..<500 {
-                queue.reserve { number in
+                _ = queue.reserve { number in
                     queue.open(number, client: Endpoint(IPAddress(v4: 0x0a00_0002), UInt16(number)), server: server)
                 }
             }
@@ -37,7 +37,7 @@ import Testing
     @Test func refusedClientsAreNumberedAfterOthers() {
         let (queue, server) = (RecordingQueue(), server)
         let refused = DispatchSemaphore(value: 0)
-        _ = queue.reserve { number in
+        queue.reserve { number in
             Thread.detachNewThread {
                 queue.refuse(client: server, server: server, reason: .refusedByLimit, detail: "")
                 refused.signal()

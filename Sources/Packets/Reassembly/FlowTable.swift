@@ -121,7 +121,7 @@ struct FlowTable {
     ///
     /// - Returns: its place.
     mutating func unpack(_ id: Int) -> Int? {
-        guard var (place, numbers, source) = places.unpack(id) else { return nil }
+        guard case (let place, var numbers, let source)? = places.unpack(id) else { return nil }
         var flow = Flow(&numbers)
         flow.receiver = source.receiver(from: &numbers)
         return put(flow, at: place)

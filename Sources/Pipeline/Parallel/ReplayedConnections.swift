@@ -50,7 +50,7 @@ struct ReplayedConnections: ConnectionTable {
 
     @inline(never)
     private mutating func unpack(_ slot: Int) -> Int? {
-        guard var (place, numbers, source) = places.unpack(slot) else { return nil }
+        guard case (let place, var numbers, let source)? = places.unpack(slot) else { return nil }
         put(source.receiver(from: &numbers), slot, at: place)
         return place
     }
