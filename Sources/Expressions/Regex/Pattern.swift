@@ -1,3 +1,5 @@
+import Streams
+
 /// A regular expression, searched for in time proportional to the text, whatever the pattern and the text.
 ///
 /// The syntax is a subset of RE2's: literals, `.` (not the line feed), `[a-z]`, `[^…]`, `\d \D \w \W \s \S` (ASCII), `\b \B`
@@ -48,6 +50,8 @@ package struct Pattern: Sendable {
 
     /// Whether the pattern matches somewhere in bytes.
     package func matches(_ bytes: RawSpan) -> Bool {
+        // Most texts are not what is searched for.
+        if let start = program.textStart, bytes.byteCount == 0 || bytes[byte: 0] != start { return false }
         var matcher = PatternMatcher(program)
         return matcher.search(bytes)
     }
@@ -56,6 +60,7 @@ package struct Pattern: Sendable {
     ///
     /// - Parameter start: where it starts: at a character. What is before it counts for `^` and `\b`.
     package func prefixLength(in bytes: RawSpan, from start: Int = 0) -> Int? {
+        if let first = program.firstByte, start >= bytes.byteCount || bytes[byte: start] != first { return nil }
         var matcher = PatternMatcher(program)
         return matcher.prefix(bytes, from: start)
     }

@@ -39,6 +39,12 @@ struct PatternProgram: Sendable {
         if case .scalar(let value) = instructions[0], value < 0x80 { UInt8(value) } else { nil }
     }
 
+    /// The ASCII scalar that the text begins with if there is a match, as far as that is easy to say.
+    var textStart: UInt8? {
+        guard isAnchored, case .scalar(let value) = instructions[1], value < 0x80 else { return nil }
+        return UInt8(value)
+    }
+
     private mutating func emit(_ instruction: Instruction, _ outermost: Int?) throws(Fault) {
         guard instructions.count < PatternProgram.sizeLimit else { throw tooLarge(outermost) }
         instructions.append(instruction)

@@ -50,8 +50,6 @@ package final class FormatProbe {
     private var isAligned: Bool
     /// How many frames must follow one another.
     private var needed: Int
-    /// How many if a stream is picked up mid-stream.
-    private let neededMidStream: Int
     /// Whether it fitted before a gap.
     private var fittedBefore = false
     private let frames: Frames
@@ -72,15 +70,12 @@ package final class FormatProbe {
     package init(
         _ trial: TrialSide, _ rule: SharedRule, direction: Direction, aligned: Bool, upgrade: TLSUpgradeWatch? = nil
     ) {
-        let isStrong = trial.isStrong
         isAligned = aligned || trial.isAtStart
         framer = Framer(rule, direction: direction, aligned: isAligned, explains: false)
         self.trial = trial
         self.direction = direction
-        let more = trial.isAtStart ? trial.frames + 1 : max(2 * trial.frames, 3)
-        neededMidStream = isStrong ? trial.frames : more
-        needed = aligned ? trial.frames : neededMidStream
-        toleratesOthers = isStrong
+        needed = aligned ? trial.frames : trial.neededMidStream
+        toleratesOthers = trial.isStrong
         frames = Frames(trial, upgrade)
         verdict = trial.initialVerdict
     }
@@ -113,7 +108,7 @@ package final class FormatProbe {
     package func missing(_ byteCount: Int) {
         fittedBefore = fittedBefore || verdict.fits
         // Where the next frame begins is searched for, and may be found in the wrong place.
-        if !trial.isAtStart { (isAligned, needed) = (false, neededMidStream) }
+        if !trial.isAtStart { (isAligned, needed) = (false, trial.neededMidStream) }
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()
     }
@@ -256,8 +251,11 @@ package final class TrialSide {
     package var startsStreams: Bool { isAtStart }
     let isDemanding: Bool
     let hasOpenHead: Bool
-    let frames: Int
+    /// How many frames must follow one another if a stream is seen from its first byte on.
+    package let frames: Int
     let blocksAfter: Int
+    /// How many frames must follow one another if a stream is picked up mid-stream.
+    package let neededMidStream: Int
     /// The verdict before any bytes.
     package let initialVerdict: FormatProbe.Verdict
     /// Used by one trial at a time.
@@ -272,6 +270,8 @@ package final class TrialSide {
             || detection.among != nil
         hasOpenHead = detection.openHead != nil
         (frames, blocksAfter) = (detection.frames, detection.blocksAfter)
+        let more = isAtStart ? frames + 1 : max(2 * frames, 3)
+        neededMidStream = isStrong ? frames : more
         var verdict = FormatProbe.Verdict()
         verdict.blocks = detection.blocksAfter == 0
         initialVerdict = verdict

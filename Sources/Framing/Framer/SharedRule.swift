@@ -107,7 +107,11 @@ package class SharedRule {
     }
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.
-    func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? { start < bytes.byteCount ? start : nil }
+    ///
+    /// - Parameter least: how much evidence the head of a frame needs that is not whole, if no more bytes follow; nil: more may.
+    func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double? = nil) -> Int? {
+        start < bytes.byteCount ? start : nil
+    }
 
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { rule.mayStart(bytes, at: start) }
 }
@@ -138,7 +142,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
 
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 
-    override func firstHopeful(_ bytes: RawSpan, from start: Int) -> Int? {
+    override func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double?) -> Int? {
         let (firstBytes, secondBytes) = (firstBytes, secondBytes)
         var at = start
         while at < bytes.byteCount {
@@ -149,7 +153,9 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
                     continue
                 }
                 let isRuledOut = at + 1 < bytes.byteCount && !secondBytes.contains(bytes[byte: at + 1])
-                if !isRuledOut, typed.mayStart(bytes, at: at) { return at }
+                if !isRuledOut, typed.mayStart(bytes, at: at) {
+                    guard let least, typed.fallsShort(bytes, at: at, of: least) else { return at }
+                }
             }
             at += 1
         }

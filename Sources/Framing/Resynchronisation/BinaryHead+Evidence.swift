@@ -39,6 +39,34 @@ extension BinaryHead {
         return evidence
     }
 
+    /// At most how much evidence a header of fixed size has that follows no other, if its length is 0.
+    func mostEvidence(lengthField: Int) -> Double {
+        weights.indices.reduce(0) { sum, index in
+            let weight = weights[index]
+            let bits = 8 * Double(weight.size ?? 0)
+            switch weight.kind {
+            case .constant, .digits: return sum + bits
+            case .number, .text:
+                if index == lengthField {
+                    // Constant bits are not part of the length.
+                    return weight.hasConstantBits ? .infinity : sum + bits + Evidence.length(0, width: Int(bits))
+                }
+                return sum + weight.constantBits + mostEvidence(of: index, weight, bits)
+            }
+        }
+    }
+
+    /// The most evidence of values that have names.
+    private func mostEvidence(of index: Int, _ weight: FieldWeight, _ bits: Double) -> Double {
+        guard weight.hasNames else { return 0 }
+        let names = fields[index].names.count
+        let value = names > 0 ? max(0, Evidence.named(true, of: names, bits: bits)) : 0
+        return fields[index].bits.reduce(value) { sum, part in
+            let own = part.names.isEmpty ? 0 : Evidence.named(true, of: part.names.count, bits: Double(part.count))
+            return sum + max(0, own)
+        }
+    }
+
     private func lengthEvidence(
         _ index: Int, _ weight: FieldWeight, in bytes: RawSpan, _ place: Range<Int>, _ background: ByteBackground
     ) -> Double {

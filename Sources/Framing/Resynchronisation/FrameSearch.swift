@@ -142,7 +142,7 @@ struct FrameSearch {
                     return settle(better, rule, bytes, origin, following)
                 }
             } else {
-                guard let (known, places) = nextPlace(rule, bytes, origin) else {
+                guard let (known, places) = nextPlace(rule, bytes, origin, following) else {
                     return .undecided(from: min(place - origin, bytes.byteCount), until: 0)
                 }
                 trial = FrameChain(
@@ -179,10 +179,12 @@ struct FrameSearch {
     ///
     /// - Returns: its known evidence, in bits, and how many places were tried including it; nil if more bytes are needed.
     private mutating func nextPlace(
-        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int
+        _ rule: SharedRule, _ bytes: RawSpan, _ origin: Int, _ following: Following
     ) -> (known: Double, places: Int)? {
         if rule.ends.isEmpty {
-            guard let index = rule.firstHopeful(bytes, from: place - origin) else {
+            // Later places need more.
+            let least = following == .more ? nil : Evidence.needed(places: place - begin + 1)
+            guard let index = rule.firstHopeful(bytes, from: place - origin, least: least) else {
                 place = max(place, origin + bytes.byteCount)
                 return nil
             }

@@ -16,7 +16,7 @@ package struct Delimiter: FramingRule {
     private let requiredTrailer: FrameEnd?
     let limit: Int
     /// The last bytes of the delimiters.
-    private let lastBytes: ByteSet
+    let lastBytes: ByteSet
 
     /// - Parameter ends: at least one delimiter, none of them empty.
     package init(head: BinaryHead?, ends: [[UInt8]], trailer: BinaryHead?, limit: Int) {

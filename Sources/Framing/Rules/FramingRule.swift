@@ -54,6 +54,13 @@ package protocol FramingRule: Sendable {
     /// ruled out here is ruled out by `scan` or `evidence` as well, though perhaps only once more bytes are available.
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool
 
+    /// Whether a frame at a place of the bytes would not be whole in them, and its head certainly has less evidence than this: a quick
+    /// check, since at the end of a stream most places are like that.
+    func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool
+
+    /// How many frames bytes of which nothing is known may hold at most; nil if only framing them shows it.
+    func wholeFrames(in bytes: RawSpan) -> WholeFrames?
+
     /// The evidence for a frame; nil if it cannot be one after all.
     ///
     /// - Parameters:
@@ -149,6 +156,12 @@ extension FramingRule {
 
     /// It may.
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
+
+    /// That is not known.
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool { false }
+
+    /// Only framing shows it.
+    package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { nil }
 
     /// Nothing.
     package func evidence(

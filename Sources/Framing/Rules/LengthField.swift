@@ -38,6 +38,8 @@ package struct LengthField: EndedRule {
     package private(set) var plainLengths: PlainLengths?
     /// The same if the header has constants.
     private let fixedBehindConstants: FixedLength?
+    /// How much evidence a header may have, before that of a long length is subtracted.
+    private let mostEvidence: Double
     /// Lengths above this are such strong evidence against a frame that a search does not start at one.
     private let longestHopeful: UInt64
 
@@ -64,6 +66,7 @@ package struct LengthField: EndedRule {
         self.negativeIsEmpty = negativeIsEmpty
         self.limit = limit
         longestHopeful = Self.longestHopeful(head, field)
+        mostEvidence = head.mostEvidence(lengthField: field)
         var known: FixedLength?
         if let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
             known = FixedLength(
@@ -217,6 +220,19 @@ package struct LengthField: EndedRule {
         guard value <= longestHopeful else { return false }
         let total = Int(truncatingIfNeeded: value) + added(fixed)
         return total >= fixed.length + tail && total <= limit
+    }
+
+    package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { plainLengths?.wholeFrames(in: bytes) }
+
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool {
+        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return false }
+        let left = bytes.byteCount - start
+        guard left >= fixed.length else { return true }
+        let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+        guard Int(truncatingIfNeeded: value) + added(fixed) > left else { return false }
+        // At most the binary logarithm of the length plus 1.
+        let magnitude = UInt64.bitWidth - 1 - (value + 1).leadingZeroBitCount
+        return mostEvidence - Double(magnitude) < bits
     }
 
     /// The longest length at which a header without constants can have positive evidence, whatever its other values are.

@@ -54,6 +54,32 @@ final class TrialPlan {
         firstBytes[place] = isOut
         return isOut
     }
+
+    /// Whether a trial may recognize the format in streams that were picked up mid-stream, given all that is seen of them, without gaps.
+    func mayFit(midStream streams: PerDirection<[UInt8]>) -> Bool {
+        guard let rules, format.upgrade == nil else { return true }
+        // Frames of which all bytes consist are enough if one may be alone, or if there are some more, perhaps on the other side.
+        let areBothSeen = only == nil && !streams.fromClient.isEmpty && !streams.fromServer.isEmpty
+        let mayBeFew = areBothSeen || detection.alone != nil
+        var hasBytes = false
+        for direction in Direction.allCases where only == nil || only == direction {
+            let (side, rule, stream) = (sides[direction], rules[direction], streams[direction])
+            if stream.isEmpty { continue }
+            if side.startsStreams { return true }
+            let bytes = stream.span.bytes
+            if strength >= FormatDetection.outweighing {
+                // A head on one side is enough.
+                if rule.mayHaveHead(midStream: bytes) { return true }
+            } else {
+                let fromStart = mayBeFew ? 1 : side.frames
+                guard rule.mayHaveFrames(midStream: bytes, fromStart: fromStart, inARow: side.neededMidStream) else {
+                    return false
+                }
+            }
+            hasBytes = true
+        }
+        return hasBytes && strength < FormatDetection.outweighing
+    }
 }
 
 /// A format on trial in both directions of a connection. A class, since it is accessed at every step and is large.

@@ -39,6 +39,29 @@ extension Detection {
         sortCandidates()
     }
 
+    /// Drops the deferred formats that cannot be in what was seen of streams picked up mid-stream, if no more of them will be seen.
+    func dropImpossible() {
+        guard !isAligned, !deferred.isEmpty, let streams = heldStreams else { return }
+        deferred.removeAll { !$0.plan.mayFit(midStream: streams) }
+    }
+
+    /// All that was seen of both directions, if it is short and has no gaps.
+    private var heldStreams: PerDirection<[UInt8]>? {
+        guard held.bytes.count <= 2_048 else { return nil }
+        var streams = PerDirection<[UInt8]>(fromClient: [], fromServer: [])
+        for event in held.events {
+            switch event.kind {
+            case .received:
+                let chunk = held.bytes.span.bytes.extracting(event.place..<event.place + event.count)
+                streams[event.direction].append(contentsOf: chunk)
+            case .missing: return nil
+            case .finished, .noticed, .opened, .closed, .advanced, .learned: continue
+            }
+        }
+        let longest = max(streams.fromClient.count, streams.fromServer.count)
+        return longest <= limit ? streams : nil
+    }
+
     private var strongestDeferred: Int? {
         guard var strongest = deferred.first?.plan.strength else { return nil }
         for index in 1..<deferred.count { strongest = max(strongest, deferred[index].plan.strength) }

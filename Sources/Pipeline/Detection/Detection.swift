@@ -191,6 +191,7 @@ final class Detection {
     func conclude() -> Choice? {
         if !isAwake, let choice = wake() { return choice }
         taken = max(0, held.events.count - 1)
+        dropImpossible()
         catchUp { _ in true }
         for direction in Direction.allCases { finishTrials(of: direction) }
         if let known = known(isOver: true) { return known }

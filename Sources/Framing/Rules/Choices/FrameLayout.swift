@@ -128,6 +128,13 @@ extension CompositeRule {
         return false
     }
 
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool {
+        for part in parts where part.rule.mayStart(bytes, at: start) {
+            if !part.rule.fallsShort(bytes, at: start, of: bits) { return false }
+        }
+        return true
+    }
+
     /// The evidence of the frame's kind, reduced by the number of kinds.
     package func evidence(
         of shape: FrameShape, in bytes: RawSpan, at start: Int, previous: (start: Int, shape: FrameShape)?,
