@@ -106,11 +106,54 @@ final class MemoryBudget {
         wasReached = true
         defer { isEvicting = false }
         let target = limit - limit / 8
-        for _ in 0..<4 where held > target {
-            let largest = places.compactMap { $0.map { (holder: $0, held: $0.accountedMemory, rank: $0.memoryRank) } }
-                .filter { $0.held > 0 }
-                .sorted { $0.held != $1.held ? $0.held > $1.held : $0.rank < $1.rank }
-            for entry in largest where held > target { entry.holder.evict(at: time) }
+        while held > target {
+            let before = held
+            for holder in largest(withAtLeast: held - target) where held > target { holder.evict(at: time) }
+            // What is held again may be as much as was evicted.
+            guard held < before else { break }
         }
+    }
+
+    /// The largest holders, the largest first, as many as hold a number of bytes together.
+    private func largest(withAtLeast byteCount: Int) -> [any MemoryHolder] {
+        // There may be a million of them, and most are not needed: a size and a slot are a number.
+        var sizes: [UInt64] = []
+        sizes.reserveCapacity(holders)
+        for (slot, holder) in places.enumerated() {
+            guard let held = holder?.accountedMemory, held > 0 else { continue }
+            sizes.append(UInt64(held) << 32 | UInt64(slot))
+        }
+        sizes.sort(by: >)
+        var (count, sum) = (0, 0)
+        while count < sizes.count, sum < byteCount {
+            sum += Int(sizes[count] >> 32)
+            count += 1
+        }
+        guard count > 0 else { return [] }
+        // Of those as large as the last of them, the ones with the lowest ranks.
+        let least = sizes[count - 1] >> 32
+        let larger = sizes[..<count].prefix { $0 >> 32 > least }
+        let tied = sizes[larger.endIndex...].prefix { $0 >> 32 == least }
+        return inOrder(larger, larger.count) + inOrder(tied, count - larger.count)
+    }
+
+    /// The first holders by size and rank.
+    ///
+    /// - Parameters:
+    ///   - sizes: their sizes and slots.
+    ///   - count: how many of them.
+    private func inOrder(_ sizes: ArraySlice<UInt64>, _ count: Int) -> [any MemoryHolder] {
+        var first: [(size: UInt64, rank: (ConnectionLeg, Int), holder: any MemoryHolder)] = []
+        func sort() {
+            first.sort { $0.size != $1.size ? $0.size > $1.size : $0.rank < $1.rank }
+            first.removeLast(max(0, first.count - count))
+        }
+        for size in sizes {
+            if first.count >= 2 * count { sort() }
+            guard let holder = places[Int(size & 0xffff_ffff)] else { continue }
+            first.append((size >> 32, holder.memoryRank, holder))
+        }
+        sort()
+        return first.map(\.holder)
     }
 }
