@@ -118,6 +118,7 @@ let package = Package(
             name: "Pipeline",
             dependencies: [
                 "Analysis", "Framing", "Packets", "Streams", "TLS", "Trace",
+                .product(name: "BitCollections", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ]),

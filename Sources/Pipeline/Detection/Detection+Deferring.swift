@@ -1,22 +1,17 @@
+import BitCollections
 import Framing
 import Streams
 
 /// A format that has to wait for a stronger one goes on trial only when it no longer has to: it is then fed the held events. Most
 /// connections are recognised without that.
 extension Detection {
-    /// A format that is not on trial yet, and its place in the order of formats.
-    struct Deferred {
-        var order: Int
-        var plan: TrialPlan
-    }
-
     /// Begins the trials of the strongest of the deferred formats, down to one that makes weaker ones wait.
     ///
     /// - Parameter direction: the sender of the first bytes; nil if there are none.
     func beginStrongest(_ direction: Direction?) {
         while let strength = strongestDeferred {
             let begun = takeDeferred { $0.strength == strength || $0.detection.replaces != nil }
-            candidates += begun.map { Candidate($0.plan, aligned: isAligned, order: $0.order) }
+            candidates += begun.map { Candidate(plans[$0], aligned: isAligned, order: $0) }
             if let direction, candidates.contains(where: { $0.blocks && $0.asks(direction) }) { break }
         }
         sortCandidates()
@@ -31,8 +26,8 @@ extension Detection {
 
     /// The same for some of the deferred formats, whether they have to wait or not.
     func catchUp(where isNeeded: (TrialPlan) -> Bool) {
-        for next in takeDeferred(isNeeded) {
-            let candidate = Candidate(next.plan, aligned: isAligned, order: next.order)
+        for order in takeDeferred(isNeeded) {
+            let candidate = Candidate(plans[order], aligned: isAligned, order: order)
             feedHeld(to: candidate)
             if !candidate.isOut { candidates.append(candidate) }
         }
@@ -42,7 +37,7 @@ extension Detection {
     /// Drops the deferred formats that cannot be in what was seen of streams picked up mid-stream, if no more of them will be seen.
     func dropImpossible() {
         guard !isAligned, !deferred.isEmpty, let streams = heldStreams else { return }
-        deferred.removeAll { !$0.plan.mayFit(midStream: streams) }
+        _ = takeDeferred { !$0.mayFit(midStream: streams) }
     }
 
     /// All that was seen of both directions, if it is short and has no gaps.
@@ -63,8 +58,8 @@ extension Detection {
     }
 
     private var strongestDeferred: Int? {
-        guard var strongest = deferred.first?.plan.strength else { return nil }
-        for index in 1..<deferred.count { strongest = max(strongest, deferred[index].plan.strength) }
+        var strongest: Int?
+        for order in deferred { strongest = max(strongest ?? .min, plans[order].strength) }
         return strongest
     }
 
@@ -77,9 +72,9 @@ extension Detection {
         return strength
     }
 
-    private func takeDeferred(_ isTaken: (TrialPlan) -> Bool) -> [Deferred] {
-        let taken = deferred.filter { isTaken($0.plan) }
-        deferred.removeAll { isTaken($0.plan) }
+    private func takeDeferred(_ isTaken: (TrialPlan) -> Bool) -> BitSet {
+        let taken = deferred.filter { isTaken(plans[$0]) }
+        deferred.subtract(taken)
         return taken
     }
 

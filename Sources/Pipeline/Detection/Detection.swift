@@ -1,4 +1,5 @@
 import Analysis
+import BitCollections
 import Framing
 import Streams
 import Trace
@@ -34,12 +35,13 @@ final class Detection {
     /// When the last bytes arrived.
     var lastTime: Timestamp?
     private(set) var held = HeldEvents()
-    /// The formats that are not ruled out yet.
-    private var plans: [TrialPlan]
+    let plans: [TrialPlan]
+    /// While asleep, the places of the formats that are not ruled out; nil: all.
+    private var left: BitSet?
     /// Their trials; none while asleep.
     @exclusivity(unchecked) var candidates: [Candidate] = []
-    /// Those that need no trial yet.
-    @exclusivity(unchecked) var deferred: [Deferred] = []
+    /// The places of those that need no trial yet.
+    @exclusivity(unchecked) var deferred = BitSet()
     /// Which of the held events the trials have come to.
     @exclusivity(unchecked) private(set) var taken = 0
     /// How many bytes of each direction they have been fed.
@@ -96,14 +98,15 @@ final class Detection {
     func sleep() {
         guard isAwake else { return }
         nextLook = max(2 * held.bytes.count, 256)
-        let left = candidates.map { ($0.order, $0.plan) } + deferred.map { ($0.order, $0.plan) }
-        plans = left.sorted { $0.0 < $1.0 }.map(\.1)
+        var left = deferred
+        for candidate in candidates { left.insert(candidate.order) }
+        self.left = left
         end()
     }
 
     /// Releases the memory of the trials. What is held remains.
     func end() {
-        (isAwake, candidates, deferred) = (false, [], [])
+        (isAwake, candidates, deferred) = (false, [], BitSet())
         waiting = PerDirection(fromClient: [], fromServer: [])
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
     }
@@ -121,9 +124,9 @@ final class Detection {
             }
         }
         deferred.reserveCapacity(plans.count)
-        for (order, plan) in plans.enumerated() {
+        for (order, plan) in plans.enumerated() where left?.contains(order) ?? true {
             if let first, plan.isOut(behindFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
-            deferred.append(Deferred(order: order, plan: plan))
+            deferred.insert(order)
         }
         beginStrongest(defers ? first?.direction : nil)
     }
