@@ -18,6 +18,12 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var unreadLinkTypes: [LinkType: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
+    /// The same, if packets of other shares may be passed over; nil: each is received.
+    private let passingShare: CaptureShare?
+    /// The latest time of the packets that were passed over: the reassembler does not know of them.
+    private var passedTime = Timestamp(nanoseconds: .min)
+    /// Until when more may be passed over.
+    private var passingEnd = Timestamp(nanoseconds: .min)
     private let selection: ConnectionSelection?
 
     /// A decoder that has seen nothing.
@@ -29,6 +35,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
         share = options.share
+        passingShare = options.verifiesChecksums ? nil : options.share
         selection = options.selection
     }
 
@@ -57,9 +64,12 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     package mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
         self.bytes &+= bytes.byteCount
+        passingEnd = Timestamp(nanoseconds: .min)
         if packet.hasTime {
             time = packet.time
-            reassembler.advance(to: time)
+            reassembler.advance(to: max(time, passedTime))
+        } else {
+            reassembler.advance(to: passedTime)
         }
         reassembler.leg = packet.leg
         if options.byteCount > 16 {
@@ -80,6 +90,33 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .taken
     }
 
+    /// Passes over the packets of other shares, of which there are many if there are many threads: each reads them all. They change nothing
+    /// but the time, which advances with the next packet, unless something happens meanwhile that no packet causes.
+    @inline(__always)
+    package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool {
+        guard let passingShare, let common = CommonPacket(bytes),
+            !passingShare.contains(common.source, common.destination)
+        else { return false }
+        if time >= passingEnd {
+            passingEnd = reassembler.quietUntil
+            guard time < passingEnd else { return false }
+        }
+        packets &+= 1
+        segments &+= 1
+        self.bytes &+= bytes.byteCount
+        self.time = time
+        passedTime = max(passedTime, time)
+        return true
+    }
+
+    /// Passes on the packets of a window: the parser is compiled for this type.
+    package mutating func parse(
+        _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
+    ) throws(CaptureError) -> CaptureParser.Progress {
+        let progress = try parser.parse(window, isLast: isLast, to: &self)
+        return progress
+    }
+
     /// Counts packets that were lost while the file was captured.
     package mutating func dropped(_ drops: CaptureDrops) {
         if drops.bySystem > 0 { skipped[.droppedByKernel, default: 0] &+= Int(drops.bySystem) }
@@ -87,10 +124,14 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     }
 
     /// Passes on secrets.
-    package mutating func learned(keyLog: RawSpan) { reassembler.learned(keyLog: keyLog) }
+    package mutating func learned(keyLog: RawSpan) {
+        reassembler.advance(to: passedTime)
+        reassembler.learned(keyLog: keyLog)
+    }
 
     /// Advances time to the end that the file states.
     package mutating func captured(until time: Timestamp) {
+        reassembler.advance(to: passedTime)
         reassembler.advance(to: time)
     }
 
@@ -106,6 +147,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
 
     /// There are no more packets: waiting bytes are passed on, open connections are closed.
     package mutating func finish() {
+        reassembler.advance(to: passedTime)
         reassembler.finish()
     }
 

@@ -71,6 +71,9 @@ package final class Decoder: StreamReceiver {
         if output.deadlines.earliest < time { pass(time) }
     }
 
+    /// Until the earliest pending deadline.
+    package var quietUntil: Timestamp { output.deadlines.earliest }
+
     private func pass(_ time: Timestamp) {
         output.deadlines.passPauses(before: time)
         output.advance(to: time)

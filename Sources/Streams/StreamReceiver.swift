@@ -11,11 +11,17 @@ package protocol StreamReceiver: AnyObject {
     /// A source calls this before every event with the event's own time, and periodically when nothing happens.
     func advance(to time: Timestamp)
 
+    /// Until when advancing changes nothing, unless there is another event before. Optional to implement.
+    var quietUntil: Timestamp { get }
+
     /// The source has secrets of TLS connections, in the form of an NSS key log. They come before the bytes that need them.
     func learned(keyLog: RawSpan)
 }
 
 extension StreamReceiver {
+    /// It is not known.
+    package var quietUntil: Timestamp { Timestamp(nanoseconds: .min) }
+
     /// Ignores them, as those do that do not decrypt.
     package func learned(keyLog: RawSpan) {}
 }

@@ -15,10 +15,13 @@ extension CaptureParser {
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
             originalLength: 0)
         defer { packetCount = packet.number }
-        while window.byteCount - at >= headerLength {
+        while true {
+            let record = window.extracting(unchecked: at..<window.byteCount)
+            // The second condition follows from the first, and is all that the compiler needs to know.
+            guard record.byteCount >= headerLength, record.byteCount >= 16 else { break }
             @inline(__always)
             func field(_ index: Int) -> UInt32 {
-                let loaded = window.u32(at + 4 * index)
+                let loaded = record.u32(4 * index)
                 return swapped ? loaded.byteSwapped : loaded
             }
             var (captured, original) = (Int(field(2)), Int(field(3)))
@@ -27,7 +30,7 @@ extension CaptureParser {
             {
                 (captured, original) = (original, captured)
             }
-            if captured == 0, original == 0, PcapHeader.begins(window.extracting(at..<at + headerLength)) {
+            if captured == 0, original == 0, PcapHeader.begins(record) {
                 state = .start
                 return Progress(consumed: at, wanted: PcapHeader.byteCount, stopped: false)
             }
@@ -36,23 +39,26 @@ extension CaptureParser {
                     kind: .badLength, offset: position + at + 8,
                     expected: "a captured length of at most \(header.maximumLength)", found: "\(captured)")
             }
-            guard window.byteCount - at - headerLength >= captured else {
+            guard record.byteCount &- headerLength >= captured else {
                 return Progress(consumed: at, wanted: headerLength + captured, stopped: false)
             }
-            let before = packet
+            let start = at &+ headerLength
+            let bytes = record.extracting(unchecked: headerLength..<headerLength &+ captured)
             packet.number &+= 1
             packet.time = Timestamp(
                 nanoseconds: Int64(field(0)) &* 1_000_000_000 &+ Int64(field(1)) &* header.nanosecondsPerUnit)
+            if header.linkType == .ethernet, receiver.passes(bytes, at: packet.time) {
+                at = start &+ captured
+                continue
+            }
             packet.units = UInt64(field(0)) &* unitsPerSecond &+ UInt64(field(1))
             packet.capturedLength = captured
             packet.originalLength = original
-            let start = at &+ headerLength
             packet.place = Range(uncheckedBounds: (position &+ at, position &+ start &+ captured))
             let reception = receiver.receive(
-                packet, bytes: window.extracting(unchecked: start..<start &+ captured),
-                options: window.extracting(unchecked: 0..<0))
+                packet, bytes: bytes, options: window.extracting(unchecked: 0..<0))
             guard reception == .taken else {
-                packet = before
+                packet.number &-= 1
                 return Progress(consumed: at, wanted: headerLength + captured, stopped: true)
             }
             at = start &+ captured

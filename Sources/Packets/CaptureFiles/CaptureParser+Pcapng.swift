@@ -220,6 +220,12 @@ extension CaptureParser {
         }
         let interface = section.interfaces[fields.interface]
         let time = fields.units.map { interface.resolution.instant($0) } ?? Timestamp(nanoseconds: 0)
+        let end = fields.start + fields.captured
+        let bytes = body.extracting(unchecked: fields.start..<end)
+        if interface.linkType == .ethernet, fields.units != nil, receiver.passes(bytes, at: time) {
+            packetCount += 1
+            return true
+        }
         var packet = PacketInfo(
             number: packetCount + 1, time: time, hasTime: fields.units != nil, interface: fields.interface,
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)
@@ -228,12 +234,10 @@ extension CaptureParser {
         packet.units = fields.units ?? 0
         // A block's type and length come before its body, its length follows it.
         packet.place = Range(uncheckedBounds: (offset &- 8, offset &+ body.byteCount &+ 4))
-        let end = fields.start + fields.captured
         // A simple packet block has no options; padding follows its packet.
         let options = fields.units == nil ? body.byteCount : min((end + 3) & ~3, body.byteCount)
         let reception = receiver.receive(
-            packet, bytes: body.extracting(unchecked: fields.start..<end),
-            options: body.extracting(unchecked: options..<body.byteCount))
+            packet, bytes: bytes, options: body.extracting(unchecked: options..<body.byteCount))
         guard reception == .taken else { return false }
         packetCount += 1
         return true

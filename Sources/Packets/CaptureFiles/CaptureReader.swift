@@ -121,7 +121,7 @@ package struct CaptureReader<Source: ByteSource> {
         isStopped = false
         do {
             let bytes = buffer  // the same storage: a span of `self.buffer` would borrow all of `self`
-            let progress = try parser.parse(bytes.span.bytes.extracting(pending), isLast: isLast, to: &receiver)
+            let progress = try receiver.parse(bytes.span.bytes.extracting(pending), isLast: isLast, by: &parser)
             pending = pending.lowerBound + progress.consumed..<pending.upperBound
             wanted = progress.wanted
             isStopped = progress.stopped

@@ -96,6 +96,19 @@ package protocol PacketReceiver: ~Copyable {
     /// - Returns: `.stop` leaves this packet and all after it unread: the next read starts with it.
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
 
+    /// Whether the receiver needs no more of a packet than this; if so, it is not received. Optional to implement.
+    ///
+    /// - Parameters:
+    ///   - bytes: what was captured of a packet of Ethernet.
+    ///   - time: when it was captured.
+    mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool
+
+    /// Passes on the packets of a window (`CaptureParser.parse`). To implement it, too, makes a parser of its own of the receiver: then no
+    /// packet is passed on by way of the protocol.
+    mutating func parse(
+        _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
+    ) throws(CaptureError) -> CaptureParser.Progress
+
     /// An interface is described, before its first packet. Optional to implement.
     mutating func described(_ interface: CaptureInterface)
 
@@ -125,6 +138,16 @@ package protocol PacketReceiver: ~Copyable {
 }
 
 extension PacketReceiver where Self: ~Copyable {
+    /// It needs all of each.
+    package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool { false }
+
+    /// Passes on the packets of a window.
+    package mutating func parse(
+        _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
+    ) throws(CaptureError) -> CaptureParser.Progress {
+        try parser.parse(window, isLast: isLast, to: &self)
+    }
+
     /// Does not care.
     package mutating func turned(to capture: Int) {}
 

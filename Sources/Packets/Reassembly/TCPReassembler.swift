@@ -61,6 +61,9 @@ package struct TCPReassembler: ~Copyable {
         receiver.advance(to: min(time, shared.heldSince))
     }
 
+    /// Until when time may advance in one step instead of many, unless something is received meanwhile.
+    var quietUntil: Timestamp { min(shared.nextDeadline, receiver.quietUntil) }
+
     /// Passes on secrets; bytes that are held back come after them.
     package func learned(keyLog: RawSpan) { receiver.learned(keyLog: keyLog) }
 
