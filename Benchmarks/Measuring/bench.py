@@ -25,6 +25,7 @@ from tools import CAPTURES, ROOT, Trouble, Workshop, output, say
 
 PARTS = {
     "decode": decoding.decode,
+    "scaling": decoding.scaling,
     "forms": decoding.forms,
     "memory": decoding.memory,
     "segments": decoding.segments,

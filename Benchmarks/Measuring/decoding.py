@@ -2,6 +2,7 @@
 
 import re
 
+from counting import by_thread, stripped
 from tools import Result, frames_of, in_turn, median_usage, output, peak_memory
 
 
@@ -32,6 +33,28 @@ def decode(shop, rounds):
         yield Result(
             "decode", f"{title}, wall time against libpcap's loop", compared.wall_ratio, "×", must=2.0, aim=1.0,
             details=details, **spent(compared.ours))
+
+
+def scaling(shop, rounds):
+    """Threads beyond this machine's cores: the instructions of one thread against those of the busiest of several.
+
+    Two captures, a short one and a longer one: the difference is what the additional frames took, without starting up. Waiting for memory
+    is not counted, and neither is it that cores are slower when all of them work.
+    """
+    program = stripped(shop)
+
+    def busiest(threads):
+        short, long = (
+            by_thread(shop, [program, "decode", shop.capture(name), "--format", "len16-id", "--as", "summary", "--threads", threads])
+            for name in ("some", "more"))
+        return max(more - less for less, more in zip(short, long))
+
+    alone = busiest(1)
+    for threads in (2, 4, 8):
+        most = busiest(threads)
+        yield Result(
+            "scaling", f"45-byte frames on {threads} threads, by instructions of the busiest", alone / most, "×", must=0.8 * threads,
+            more_is_better=True, details={"instructions_alone": alone, "instructions_busiest": most})
 
 
 def rate(shop, name, form, shape, rounds):

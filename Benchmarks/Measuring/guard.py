@@ -8,11 +8,11 @@ counted in the same way: on one connection, each message is sent when the one be
 
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
 
+from counting import ENVIRONMENT, stripped, totals, valgrind
 from proxying import echo_server, frametap_proxy
 from tools import BENCHMARKS, Trouble, Workshop, output, say
 
@@ -23,7 +23,6 @@ MARGIN = {"instructions": 1.10, "allocations": 1.10}
 RELAY_MARGIN = {"instructions": 1.10, "allocations": 1.50}
 # Fewer allocations a frame than this are none: tables that grow now and then.
 SLACK = {"instructions": 0, "allocations": 0.01}
-ALLOCATING = ("malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc")
 
 # What is decoded, the lengths of both captures, the format and the form.
 CASES = {
@@ -48,40 +47,23 @@ COMPARING = "a pair of 45-byte frames, diff"
 PAIRS = (5_000, 20_000)
 
 
-def valgrind(counts, *options):
-    return ["valgrind", "-q", "--tool=callgrind", "--compress-strings=no", f"--callgrind-out-file={counts}", *options]
-
-
 def counted(shop, program, capture, *arguments):
     """Instructions and allocations of a run that reads a capture from its standard input: then one thread does all."""
     counts = shop.folder / "callgrind.out"
-    environment = {"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "TZ": "UTC"}
     command = [*valgrind(counts), program, "decode", "-", "--conflict-history", "0", *arguments]
     with capture.open("rb") as file:
         done = subprocess.run(
-            [str(word) for word in command], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+            [str(word) for word in command], stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     if done.returncode != 0:
         raise Trouble(f"{' '.join(map(str, command))}: exit status {done.returncode}\n{done.stderr[-2000:]}")
     return totals(counts)
-
-
-def totals(counts):
-    """Instructions and allocations of callgrind's file."""
-    text = counts.read_text()
-    total = re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)
-    if not total:
-        raise Trouble(f"{counts}: no line says how many instructions there were")
-    calls = re.findall(rf"^cfn=(?:{'|'.join(ALLOCATING)})\ncalls=(\d+)", text, re.MULTILINE)
-    if not calls:
-        raise Trouble(f"{counts}: nothing called malloc")
-    return {"instructions": int(total[1]), "allocations": sum(map(int, calls))}
 
 
 def compared(shop, program, capture):
     """Instructions and allocations of comparing a capture with itself."""
     counts = shop.folder / "callgrind-diff.out"
     command = [*valgrind(counts), program, "diff", capture, capture, "--format", "len16-id"]
-    output(*command, env={"PATH": os.environ["PATH"], "SWIFT_DETERMINISTIC_HASHING": "1", "TZ": "UTC"})
+    output(*command, env=ENVIRONMENT)
     return totals(counts)
 
 
@@ -103,9 +85,7 @@ def relayed(shop, program, messages):
 
 def measure(shop):
     """What each frame takes, by case."""
-    # Valgrind reads debugging information for as long as it takes to count.
-    program = shop.folder / "frametap-to-count"
-    output("strip", "--strip-debug", "-o", program, shop.frametap)
+    program = stripped(shop)
     for name, (shape, short, long, format_name, form) in CASES.items():
         few, many = (
             counted(shop, program, shop.capture(None, shape.format(count)), "--format", format_name, "--as", form) for count in (short, long))

@@ -17,6 +17,8 @@ BENCHMARKS = ROOT / "Benchmarks"
 CAPTURES = {
     "small": "frames 100 12000000 40",
     "large": "frames 100 1000000 1000",
+    "some": "frames 100 2000000 40",
+    "more": "frames 100 4000000 40",
     "few": "frames 100 1000000 40",
     "chat": "chat 100 2000000",
     "open": "open 1000000",
