@@ -36,10 +36,10 @@ def decode(shop, rounds):
 
 
 def scaling(shop, rounds):
-    """Threads beyond this machine's cores: the instructions of one thread against those of the busiest of several.
+    """More threads than there may be cores: the instructions of one thread against those of the busiest of several.
 
     Two captures, a short one and a longer one: the difference is what the additional frames took, without starting up. Waiting for memory
-    is not counted, and neither is it that cores are slower when all of them work.
+    is not counted, nor that each core is slower if all are busy.
     """
     program = stripped(shop)
 

@@ -109,12 +109,11 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return true
     }
 
-    /// Passes on the packets of a window: the parser is compiled for this type.
+    /// Passes on the packets of a window: the parser is specialized for this type.
     package mutating func parse(
         _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
     ) throws(CaptureError) -> CaptureParser.Progress {
-        let progress = try parser.parse(window, isLast: isLast, to: &self)
-        return progress
+        try parser.parse(window, isLast: isLast, to: &self)
     }
 
     /// Counts packets that were lost while the file was captured.

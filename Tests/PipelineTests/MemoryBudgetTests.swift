@@ -88,4 +88,20 @@ import Testing
         #expect(budget.held == 900)
         for holder in holders { budget.close(&holder.account) }
     }
+
+    /// One that frees nothing does not keep others from being evicted.
+    @Test func theOthersAreTried() {
+        let budget = MemoryBudget(limit: 800)
+        let large = Holder((ConnectionLeg(1), 0), rest: 500, budget) { _ in }
+        large.hold(500)
+        let small = (2...5).map { number in
+            let holder = Holder((ConnectionLeg(number), 0), rest: 0, budget) { _ in }
+            holder.hold(100)
+            return holder
+        }
+        budget.enforce(at: zero)
+        #expect(budget.held == 700)
+        #expect(small.map(\.account.held) == [0, 0, 100, 100])
+        for holder in small + [large] { budget.close(&holder.account) }
+    }
 }

@@ -10,7 +10,7 @@ package struct WholeFrames: Hashable, Sendable {
     /// The most of which the first starts with the first byte.
     var fromStart: Int
 
-    /// Bytes with more than these are not checked.
+    /// Longer streams are not checked.
     fileprivate static let mostBytes = 1_024
 }
 
@@ -45,8 +45,8 @@ extension Delimiter {
 }
 
 extension SharedRule {
-    /// Whether a stream that was picked up mid-stream may have frames in these bytes, which are all of it: so many from the first byte
-    /// on, or so many in a row anywhere. It may be said of bytes that have none.
+    /// Whether a stream that was picked up mid-stream may have frames in these bytes, which are all of it: as many from the first
+    /// byte on, or as many in a row anywhere. May be true of bytes without frames.
     package func mayHaveFrames(midStream bytes: RawSpan, fromStart: Int, inARow: Int) -> Bool {
         if hasOpening { return true }
         if let frames = rule.wholeFrames(in: bytes) { return frames.fromStart >= fromStart || frames.inARow >= inARow }

@@ -108,7 +108,7 @@ package class SharedRule {
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.
     ///
-    /// - Parameter least: how much evidence the head of a frame needs that is not whole, if no more bytes follow; nil: more may.
+    /// - Parameter least: if no more bytes follow, the evidence that the head of an incomplete frame needs; nil: more may follow.
     func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double? = nil) -> Int? {
         start < bytes.byteCount ? start : nil
     }

@@ -39,13 +39,14 @@ extension BinaryHead {
         return evidence
     }
 
-    /// At most how much evidence a header of fixed size has that follows no other, if its length is 0.
+    /// An upper bound of the evidence of a header of fixed size that follows no other, if its length is 0: what a longer one costs is to
+    /// be subtracted. Infinite if a length costs nothing.
     func mostEvidence(lengthField: Int) -> Double {
         weights.indices.reduce(0) { sum, index in
             let weight = weights[index]
             let bits = 8 * Double(weight.size ?? 0)
             switch weight.kind {
-            case .constant, .digits: return sum + bits
+            case .constant, .digits: return index == lengthField ? .infinity : sum + bits
             case .number, .text:
                 if index == lengthField {
                     // Constant bits are not part of the length.

@@ -58,7 +58,7 @@ package protocol FramingRule: Sendable {
     /// check, since at the end of a stream most places are like that.
     func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool
 
-    /// How many frames bytes of which nothing is known may hold at most; nil if only framing them shows it.
+    /// The most frames that may be in bytes whose context is not known; nil if only framing them shows it.
     func wholeFrames(in bytes: RawSpan) -> WholeFrames?
 
     /// The evidence for a frame; nil if it cannot be one after all.

@@ -103,8 +103,8 @@ package protocol PacketReceiver: ~Copyable {
     ///   - time: when it was captured.
     mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool
 
-    /// Passes on the packets of a window (`CaptureParser.parse`). To implement it, too, makes a parser of its own of the receiver: then no
-    /// packet is passed on by way of the protocol.
+    /// Passes on the packets of a window (`CaptureParser.parse`). Optional to implement: a receiver that does gets a parser that is
+    /// specialized for it, without a call through the protocol for each packet.
     mutating func parse(
         _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
     ) throws(CaptureError) -> CaptureParser.Progress

@@ -35,12 +35,13 @@ final class Detection {
     /// When the last bytes arrived.
     var lastTime: Timestamp?
     private(set) var held = HeldEvents()
+    /// All formats that may be recognized; a format is known by its place among them.
     let plans: [TrialPlan]
-    /// While asleep, the places of the formats that are not ruled out; nil: all.
+    /// Those that were not ruled out when it was put to sleep; nil: it was not.
     private var left: BitSet?
     /// Their trials; none while asleep.
     @exclusivity(unchecked) var candidates: [Candidate] = []
-    /// The places of those that need no trial yet.
+    /// The formats that need no trial yet.
     @exclusivity(unchecked) var deferred = BitSet()
     /// Which of the held events the trials have come to.
     @exclusivity(unchecked) private(set) var taken = 0

@@ -106,11 +106,17 @@ final class MemoryBudget {
         wasReached = true
         defer { isEvicting = false }
         let target = limit - limit / 8
+        var wanted = held - target
         while held > target {
             let before = held
-            for holder in largest(withAtLeast: held - target) where held > target { holder.evict(at: time) }
-            // What is held again may be as much as was evicted.
-            guard held < before else { break }
+            for holder in largest(withAtLeast: wanted) where held > target { holder.evict(at: time) }
+            if held < before {
+                wanted = held - target
+            } else {
+                // What is held again may be as much as was evicted: then all the others are tried, too.
+                guard wanted < Int.max else { break }
+                wanted = .max
+            }
         }
     }
 

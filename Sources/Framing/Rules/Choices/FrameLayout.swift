@@ -129,10 +129,8 @@ extension CompositeRule {
     }
 
     package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool {
-        for part in parts where part.rule.mayStart(bytes, at: start) {
-            if !part.rule.fallsShort(bytes, at: start, of: bits) { return false }
-        }
-        return true
+        // All of them: one that a search would not begin with may be what the frame is, if another one makes it begin here.
+        parts.allSatisfy { $0.rule.fallsShort(bytes, at: start, of: bits) }
     }
 
     /// The evidence of the frame's kind, reduced by the number of kinds.
