@@ -40,7 +40,7 @@ import Trace
         }
     }
 
-    /// The trace, the summary and the counters of a capture, and how many packets were passed over.
+    /// The trace, the counters, the summary and the last packet's number of a capture, and how many packets were passed over.
     private func found(_ file: [UInt8], _ options: ReassemblyOptions, passes: Bool) throws -> ([String], Int) {
         let output = MemoryOutput()
         let decoder = Decoder(
@@ -52,7 +52,8 @@ import Trace
         packets.receiver.finish()
         decoder.finish()
         decoder.flush()
-        return ([output.text, "\(packets.receiver.counters)", "\(decoder.summary)"], packets.passed)
+        let texts = [output.text, "\(packets.receiver.counters)", "\(decoder.summary)", "\(reader.packetCount)"]
+        return (texts, packets.passed)
     }
 }
 
