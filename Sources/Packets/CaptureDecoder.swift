@@ -90,8 +90,8 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .taken
     }
 
-    /// Passes over the packets of other shares, of which there are many if there are many threads: each reads them all. They change nothing
-    /// but the time, which advances with the next packet, unless something happens meanwhile that no packet causes.
+    /// Passes over a packet of another share: with many threads, most are. It changes nothing but the time, which advances with the
+    /// next packet that is received; from the next deadline on, all are.
     @inline(__always)
     package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool {
         guard let passingShare, let common = CommonPacket(bytes),
