@@ -91,7 +91,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     }
 
     /// Passes over a packet of another share: with many threads, most are. It changes nothing but the time, which advances with the
-    /// next packet that is received; from the next deadline on, all are.
+    /// next packet that is received, such as the one that reaches a deadline.
     @inline(__always)
     package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool {
         guard let passingShare, let common = CommonPacket(bytes),
