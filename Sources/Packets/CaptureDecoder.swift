@@ -18,12 +18,10 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var unreadLinkTypes: [LinkType: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
-    /// The same, if packets of other shares may be passed over; nil: each is received.
-    private let passingShare: CaptureShare?
+    /// The same, unless checksums are verified: then all packets are received.
+    package let receivedShare: CaptureShare?
     /// The latest time of the packets that were passed over: the reassembler does not know of them.
     private var passedTime = Timestamp(nanoseconds: .min)
-    /// Until when more may be passed over.
-    private var passingEnd = Timestamp(nanoseconds: .min)
     private let selection: ConnectionSelection?
 
     /// A decoder that has seen nothing.
@@ -35,7 +33,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
         share = options.share
-        passingShare = options.verifiesChecksums ? nil : options.share
+        receivedShare = options.verifiesChecksums ? nil : options.share
         selection = options.selection
     }
 
@@ -64,7 +62,6 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     package mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
         packets &+= 1
         self.bytes &+= bytes.byteCount
-        passingEnd = Timestamp(nanoseconds: .min)
         if packet.hasTime {
             time = packet.time
             reassembler.advance(to: max(time, passedTime))
@@ -90,23 +87,16 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .taken
     }
 
-    /// Passes over a packet of another share: with many threads, most are. It changes nothing but the time, which advances with the
-    /// next packet that is received, such as the one that reaches a deadline.
-    @inline(__always)
-    package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool {
-        guard let passingShare, let common = CommonPacket(bytes),
-            !passingShare.contains(common.source, common.destination)
-        else { return false }
-        if time >= passingEnd {
-            passingEnd = reassembler.quietUntil
-            guard time < passingEnd else { return false }
-        }
-        packets &+= 1
-        segments &+= 1
-        self.bytes &+= bytes.byteCount
-        self.time = time
-        passedTime = max(passedTime, time)
-        return true
+    /// Until when the reassembler has nothing to do.
+    package var quietUntil: Timestamp { reassembler.quietUntil }
+
+    /// Counts the packets of other shares, and notes the time, which advances with the next packet.
+    package mutating func passedOver(_ packets: PassedPackets) {
+        self.packets &+= packets.count
+        segments &+= packets.count
+        bytes &+= packets.byteCount
+        time = packets.time
+        passedTime = max(passedTime, packets.latest)
     }
 
     /// Passes on the packets of a window: the parser is specialized for this type.

@@ -22,4 +22,16 @@ extension RawSpan {
     @inlinable
     @inline(__always)
     func u64(_ offset: Int) -> UInt64 { bigEndian(offset, as: UInt64.self) }
+
+    /// The 16 bits at an offset that was checked, in network byte order.
+    @inline(__always)
+    func u16(unchecked offset: Int) -> UInt16 {
+        UInt16(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt16.self))
+    }
+
+    /// The 32 bits at an offset that was checked, in network byte order.
+    @inline(__always)
+    func u32(unchecked offset: Int) -> UInt32 {
+        UInt32(bigEndian: unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self))
+    }
 }

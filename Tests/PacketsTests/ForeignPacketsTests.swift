@@ -21,6 +21,7 @@ import Testing
         func noticed(_ notice: StreamNotice, from direction: Direction, at time: Timestamp, packet: Int) {}
         func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {}
         func closed(_ closing: Closing) { entries.append("closed") }
+        func learned(keyLog: RawSpan) { entries.append("secrets") }
     }
 
     private let share = CaptureShare(0, of: 2)
@@ -40,9 +41,13 @@ import Testing
     private func log(_ packets: [(Int, [UInt8])], quietUntil: Int64) -> (entries: [String], counters: CaptureCounters) {
         var file = PcapFile()
         for (milliseconds, packet) in packets { file.add(packet, at: 1_000 * milliseconds) }
+        return log(file.bytes, quietUntil: quietUntil)
+    }
+
+    private func log(_ file: [UInt8], quietUntil: Int64) -> (entries: [String], counters: CaptureCounters) {
         let log = Log(quietUntil: quietUntil)
         var decoder = CaptureDecoder(options: ReassemblyOptions().taking(share), receiver: log)
-        var reader = CaptureReader(PieceSource(file.bytes, sizes: [1 << 20]))
+        var reader = CaptureReader(PieceSource(file, sizes: [1 << 20]))
         _ = try? reader.read(to: &decoder)
         decoder.captured(until: Timestamp(nanoseconds: 0))
         return (log.entries, decoder.counters)
@@ -76,6 +81,117 @@ import Testing
             + [200, 900, 1_200, 1_300].map { ($0, foreign) }
         let (entries, _) = log(packets, quietUntil: 1_000_000)
         #expect(entries == ["0", "100", "100", "closed", "1200", "1300"])
+    }
+
+    /// What else a pcapng file has comes after the packets before it.
+    @Test func otherBlocks() {
+        let foreign = packet(isOurs: false, place: 0)
+        var file = PcapngFile()
+        file.interface()
+        func add(_ bytes: [UInt8], at milliseconds: Int...) {
+            for time in milliseconds { file.packet(bytes, at: 1_000 * time) }
+        }
+        add(packet(isOurs: true), at: 0)
+        add(foreign, at: 10, 20)
+        file.block(10) {
+            $0.u32(0x544c_534b)
+            $0.u32(0)
+        }
+        add(foreign, at: 30)
+        file.simplePacket(foreign, original: foreign.count)
+        add(foreign, at: 40, 35)
+        file.statistics(end: 50_000)
+        let (entries, counters) = log(file.file.bytes, quietUntil: 1_000_000)
+        #expect(entries == ["0", "20", "secrets", "30", "40", "50"])
+        #expect(counters.packets == 7 && counters.segments == 7)
+    }
+
+    /// A damaged file is read as far, and reported as it is, if every packet is received.
+    @Test(arguments: [false, true]) func damage(isPcapng: Bool) {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let file = mixed(isPcapng: isPcapng)
+        for _ in 0..<1_500 {
+            var damaged = file
+            let place = Int.random(in: 24..<file.count, using: &generator)
+            damaged[place] = UInt8.random(in: 0...255, using: &generator)
+            let size = [61, 500, 1 << 20].randomElement(using: &generator) ?? 61
+            #expect(
+                outcome(damaged, size, passes: true) == outcome(damaged, size, passes: false),
+                "seed \(seed), byte \(place) is \(damaged[place])")
+        }
+    }
+
+    /// A length that no packet may have is reported, although the file has that many bytes.
+    @Test func anImpossibleLength() {
+        var file = PcapFile()
+        let foreign = packet(isOurs: false, place: 0)
+        file.add(foreign, at: 0)
+        file.add(foreign + [UInt8](repeating: 0, count: 262_145 - foreign.count), at: 10)
+        let found = outcome(file.bytes, 1 << 20, passes: true)
+        #expect(found.contains { $0.contains("at most 262144") }, "\(found)")
+        #expect(found == outcome(file.bytes, 1 << 20, passes: false))
+    }
+
+    /// A file with packets of both shares, of two interfaces if it has interfaces, with and without options.
+    private func mixed(isPcapng: Bool) -> [UInt8] {
+        let packets = (0..<24).map { packet(isOurs: $0 % 5 == 0, place: $0) }
+        guard isPcapng else {
+            var file = PcapFile()
+            for (index, packet) in packets.enumerated() { file.add(packet, at: 1_000 * index) }
+            return file.bytes
+        }
+        var file = PcapngFile()
+        file.interface()
+        file.interface(options: [(9, [9])])
+        for (index, packet) in packets.enumerated() {
+            let isNanoseconds = index % 7 == 3
+            file.packet(
+                packet, at: isNanoseconds ? 1_000_000 * index : 1_000 * index, interface: isNanoseconds ? 1 : 0,
+                comments: index % 3 == 0 ? ["a comment"] : [])
+        }
+        file.statistics(end: 50_000)
+        return file.file.bytes
+    }
+
+    /// What was received, the error, if any, and all counts.
+    private func outcome(_ file: [UInt8], _ size: Int, passes: Bool) -> [String] {
+        let log = Log(quietUntil: 1_000_000)
+        var packets = Received(
+            decoder: CaptureDecoder(options: ReassemblyOptions().taking(share), receiver: log), passes: passes)
+        var reader = CaptureReader(PieceSource(file, sizes: [size]))
+        var failure = ""
+        do {
+            try reader.read(to: &packets)
+        } catch {
+            failure = "\(error)"
+        }
+        packets.decoder.finish()
+        let last = log.entries.last { Int($0) != nil } ?? ""
+        return log.entries.filter { Int($0) == nil } + [
+            failure, last, "\(packets.decoder.counters)", "\(reader.packetCount)",
+        ]
+    }
+
+    /// Lets a decoder pass over packets, or has it receive all.
+    private struct Received: PacketReceiver, ~Copyable {
+        var decoder: CaptureDecoder
+        let passes: Bool
+
+        init(decoder: consuming CaptureDecoder, passes: Bool) {
+            self.decoder = decoder
+            self.passes = passes
+        }
+
+        var receivedShare: CaptureShare? { passes ? decoder.receivedShare : nil }
+        var quietUntil: Timestamp { decoder.quietUntil }
+        mutating func passedOver(_ packets: PassedPackets) { decoder.passedOver(packets) }
+        mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+            decoder.receive(packet, bytes: bytes, options: options)
+        }
+        mutating func captured(until time: Timestamp) { decoder.captured(until: time) }
+        mutating func learned(keyLog: RawSpan) { decoder.learned(keyLog: keyLog) }
+        mutating func dropped(_ drops: CaptureDrops) { decoder.dropped(drops) }
     }
 
     /// Whatever is not the most common kind of packet is received.

@@ -68,10 +68,12 @@ private struct Passing: PacketReceiver, ~Copyable {
         self.passes = passes
     }
 
-    mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool {
-        guard passes, receiver.passes(bytes, at: time) else { return false }
-        passed += 1
-        return true
+    var receivedShare: CaptureShare? { passes ? receiver.receivedShare : nil }
+    var quietUntil: Timestamp { receiver.quietUntil }
+
+    mutating func passedOver(_ packets: PassedPackets) {
+        passed += packets.count
+        receiver.passedOver(packets)
     }
 
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {

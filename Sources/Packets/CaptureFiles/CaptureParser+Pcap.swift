@@ -14,8 +14,18 @@ extension CaptureParser {
         var packet = PacketInfo(
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
             originalLength: 0)
+        let share = header.canPassOver ? receiver.receivedShare : nil
         defer { packetCount = packet.number }
         while true {
+            if let share {
+                let passed = PassedPackets(in: window, from: &at, exceptOf: share) {
+                    receiver.quietUntil
+                } record: { at in
+                    header.record(at, of: window)
+                }
+                packet.number &+= passed.count
+                if passed.count > 0 { receiver.passedOver(passed) }
+            }
             let record = window.extracting(unchecked: at..<window.byteCount)
             // The second condition follows from the first, and is all that the compiler needs to know.
             guard record.byteCount >= headerLength, record.byteCount >= 16 else { break }
@@ -47,10 +57,6 @@ extension CaptureParser {
             packet.number &+= 1
             packet.time = Timestamp(
                 nanoseconds: Int64(field(0)) &* 1_000_000_000 &+ Int64(field(1)) &* header.nanosecondsPerUnit)
-            if header.linkType == .ethernet, receiver.passes(bytes, at: packet.time) {
-                at = start &+ captured
-                continue
-            }
             packet.units = UInt64(field(0)) &* unitsPerSecond &+ UInt64(field(1))
             packet.capturedLength = captured
             packet.originalLength = original
@@ -64,5 +70,25 @@ extension CaptureParser {
             at = start &+ captured
         }
         return Progress(consumed: at, wanted: at < window.byteCount ? headerLength : 0, stopped: false)
+    }
+}
+
+extension PcapHeader {
+    /// Whether records are as they usually are, and have packets of Ethernet.
+    fileprivate var canPassOver: Bool { linkType == .ethernet && lengthOrder == .capturedFirst && !isBigEndian }
+
+    /// The record at an offset, if it is whole; only for files that `canPassOver`.
+    @inline(__always)
+    fileprivate func record(_ at: Int, of window: RawSpan) -> PassedPackets.Record? {
+        let start = at &+ recordHeaderLength
+        guard start <= window.byteCount else { return nil }
+        let captured = Int(window.u32(unchecked: at &+ 8).byteSwapped)
+        guard captured <= maximumLength, captured <= window.byteCount &- start else { return nil }
+        let seconds = Int64(window.u32(unchecked: at).byteSwapped)
+        let fraction = Int64(window.u32(unchecked: at &+ 4).byteSwapped)
+        return PassedPackets.Record(
+            start: start, captured: captured,
+            time: Timestamp(nanoseconds: seconds &* 1_000_000_000 &+ fraction &* nanosecondsPerUnit),
+            end: start &+ captured)
     }
 }

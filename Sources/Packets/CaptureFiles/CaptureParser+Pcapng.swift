@@ -27,7 +27,10 @@ extension CaptureParser {
         _ window: RawSpan, _ section: inout PcapngSection, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         var at = 0
-        while window.byteCount - at >= 12 {
+        let share = receiver.receivedShare
+        while true {
+            if let share { passOver(window, from: &at, section, share, &receiver) }
+            guard window.byteCount - at >= 12 else { break }
             let offset = position + at
             if window.u32(at) == PcapngSection.blockType {
                 section = try startSection(window.extracting(at..<at + 12), offset)
@@ -76,6 +79,38 @@ extension CaptureParser {
             at += length
         }
         return Progress(consumed: at, wanted: at < window.byteCount ? 12 : 0, stopped: false)
+    }
+
+    /// Passes over packets of other shares: enhanced packet blocks of the interface that the first has.
+    private mutating func passOver<Receiver: PacketReceiver & ~Copyable>(
+        _ window: RawSpan, from at: inout Int, _ section: PcapngSection, _ share: CaptureShare,
+        _ receiver: inout Receiver
+    ) {
+        guard !section.isBigEndian, window.byteCount - at >= 32 else { return }
+        let index = Int(window.u32(at + 8).byteSwapped)
+        guard index < section.interfaces.count, section.interfaces[index].linkType == .ethernet else { return }
+        let resolution = section.interfaces[index].resolution
+        let passed = PassedPackets(in: window, from: &at, exceptOf: share) {
+            receiver.quietUntil
+        } record: { at in
+            // Everything but the packet and its options.
+            guard window.byteCount &- at >= 32,
+                window.u32(unchecked: at).byteSwapped == BlockType.enhancedPacket,
+                Int(window.u32(unchecked: at &+ 8).byteSwapped) == index
+            else { return nil }
+            let length = Int(window.u32(unchecked: at &+ 4).byteSwapped)
+            guard length >= 32, length & 3 == 0,
+                length <= min(CaptureParser.maximumBlockLength, window.byteCount &- at),
+                Int(window.u32(unchecked: at &+ length &- 4).byteSwapped) == length
+            else { return nil }
+            let captured = Int(window.u32(unchecked: at &+ 20).byteSwapped)
+            guard captured <= length &- 32 else { return nil }
+            return PassedPackets.Record(
+                start: at &+ 28, captured: captured, time: resolution.instant(time(window, at &+ 12, false)),
+                end: at &+ length)
+        }
+        packetCount += passed.count
+        if passed.count > 0 { receiver.passedOver(passed) }
     }
 
     /// Section header: byte-order magic (4), version (2 + 2), section length (8), options.
@@ -222,10 +257,6 @@ extension CaptureParser {
         let time = fields.units.map { interface.resolution.instant($0) } ?? Timestamp(nanoseconds: 0)
         let end = fields.start + fields.captured
         let bytes = body.extracting(unchecked: fields.start..<end)
-        if interface.linkType == .ethernet, fields.units != nil, receiver.passes(bytes, at: time) {
-            packetCount += 1
-            return true
-        }
         var packet = PacketInfo(
             number: packetCount + 1, time: time, hasTime: fields.units != nil, interface: fields.interface,
             linkType: interface.linkType, capturedLength: fields.captured, originalLength: fields.original)

@@ -96,12 +96,14 @@ package protocol PacketReceiver: ~Copyable {
     /// - Returns: `.stop` leaves this packet and all after it unread: the next read starts with it.
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
 
-    /// Whether the receiver needs no more of a packet than this; if so, it is not received. Optional to implement.
-    ///
-    /// - Parameters:
-    ///   - bytes: what was captured of a packet of Ethernet.
-    ///   - time: when it was captured.
-    mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool
+    /// The share of which packets are received, if those of others may be passed over; nil: all are received. Optional to implement.
+    var receivedShare: CaptureShare? { get }
+
+    /// Until when the times of packets that are passed over matter to nobody. Optional to implement.
+    var quietUntil: Timestamp { get }
+
+    /// Packets were passed over. Optional to implement.
+    mutating func passedOver(_ packets: PassedPackets)
 
     /// Passes on the packets of a window (`CaptureParser.parse`). Optional to implement: a receiver that does gets a parser that is
     /// specialized for it, without a call through the protocol for each packet.
@@ -138,8 +140,14 @@ package protocol PacketReceiver: ~Copyable {
 }
 
 extension PacketReceiver where Self: ~Copyable {
-    /// It needs all of each.
-    package mutating func passes(_ bytes: RawSpan, at time: Timestamp) -> Bool { false }
+    /// All are received.
+    package var receivedShare: CaptureShare? { nil }
+
+    /// It is not known.
+    package var quietUntil: Timestamp { Timestamp(nanoseconds: .min) }
+
+    /// There are none.
+    package mutating func passedOver(_ packets: PassedPackets) {}
 
     /// Passes on the packets of a window.
     package mutating func parse(

@@ -18,15 +18,26 @@ struct CommonPacket {
 
     /// Nil if a packet of an Ethernet capture is of another kind.
     @inline(__always)
-    init?(_ bytes: RawSpan) {
-        guard bytes.byteCount >= 54, bytes.u32(12) >> 8 == 0x08_0045, bytes.u16(20) & 0x3fff == 0,
-            bytes[unchecked: 23] == IPProtocol.tcp
+    init?(_ bytes: RawSpan) { self.init(in: bytes, at: 0, byteCount: bytes.byteCount) }
+
+    /// Nil if a packet of an Ethernet capture is of another kind.
+    ///
+    /// - Parameters:
+    ///   - window: bytes that the packet is among.
+    ///   - start: where it begins.
+    ///   - byteCount: how many bytes it has; that many are in `window`.
+    @inline(__always)
+    init?(in window: RawSpan, at start: Int, byteCount: Int) {
+        // Nothing after offset 54 is read.
+        guard byteCount >= 54, window.u32(unchecked: start &+ 12) & 0xffff_ff00 == 0x0800_4500,
+            window.u32(unchecked: start &+ 20) & 0x3fff_00ff == UInt32(IPProtocol.tcp)
         else { return nil }
-        length = Int(bytes.u16(16)) &- 20
-        let headerLength = Int(bytes[unchecked: 46] >> 4) &* 4
-        guard headerLength >= 20, headerLength <= length else { return nil }
-        source = IPAddress(v4: bytes.u32(26))
-        destination = IPAddress(v4: bytes.u32(30))
+        length = Int(window.u16(unchecked: start &+ 16)) &- 20
+        // The upper half of the byte is how many words of four bytes the header has.
+        let offset = window[unchecked: start &+ 46]
+        guard offset >= 5 << 4, Int(offset & 0xf0) <= length &* 4 else { return nil }
+        source = IPAddress(v4: window.u32(unchecked: start &+ 26))
+        destination = IPAddress(v4: window.u32(unchecked: start &+ 30))
     }
 
     /// Its ends.
