@@ -25,6 +25,17 @@ import Testing
         #expect(try await proxy.program.exitStatus() == 0)
     }
 
+    /// What the server's socket does not accept waits in the proxy, and nothing overtakes it.
+    @Test func bytesThatWaitStayInOrder() async throws {
+        let ends = try await Ends("trickle")
+        let proxy = try await RunningProxy(to: ends.server)
+        try ends.program.send("\(proxy.port)")
+        let seen = try await ends.result()
+        #expect(seen.arrived(from: "client", to: "server"), "\(seen)")
+        let closed = try #require(try await proxy.stop().lines().last { $0.event == "closed" })
+        #expect(closed.number("bytes", of: "client") == 12 << 20)
+    }
+
     /// Data that had to wait for the receiver is attributed to the receiver, live and in the capture.
     @Test func aStalledReceiverIsBlamedForTheGap() async throws {
         let format = try FormatLoader.load(

@@ -164,6 +164,34 @@ def slow_reader():
     both(client, server)
 
 
+def trickle():
+    """The client sends small pieces as fast as it can, until the proxy's buffers are full; the server reads even smaller ones."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    data = random.randbytes(12 << 20)
+    dice = random.Random(seen["seed"])
+
+    def client(sock):
+        seen["client sent"] = digest(data)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sent = 0
+        while sent < len(data):
+            sent += sock.send(data[sent : sent + dice.randrange(1, 3000)])
+        sock.shutdown(socket.SHUT_WR)
+        read_all(sock, "client")
+        sock.close()
+
+    def server(sock):
+        got = bytearray()
+        while chunk := sock.recv(random.randrange(1, 4000)):
+            got += chunk
+            if len(got) % 16 == 0:
+                time.sleep(0.0005)
+        seen["server got"] = digest(got)
+        sock.close()
+
+    both(client, server)
+
+
 def stalled():
     """The server stops reading while the client sends lines, with a heartbeat before and after them: what the client sends
     has to wait for two seconds."""
@@ -348,6 +376,7 @@ proxy = int(sys.stdin.readline())
     "reset-after-fin": lambda: resets(how, after_fin=True),
     "slow-reader": slow_reader,
     "stalled": stalled,
+    "trickle": trickle,
     "refused": refused,
     "early-close": early_close,
     "no-answer": no_answer,

@@ -38,7 +38,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// What performs the actions of the connection's stages; nil if it has none, or is not relayed.
     var stages: StageDriver? { shared?.stages }
     private var partner: RelayHandler?
-    private var context: ChannelHandlerContext?
+    private(set) var context: ChannelHandlerContext?
     private var gate = ReadGate()
     private var state: EndState
     /// How long the other end has accepted nothing.
@@ -93,6 +93,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         let shared = Shared(recording: recording, now: eventLoop?.now ?? .now())
         (client.shared, server.shared) = (shared, shared)
         (client.partner, server.partner) = (server, client)
+        client.writeDirectly()
+        server.writeDirectly()
         for end in [client, server] {
             guard let eventLoop = end.context?.eventLoop else { continue }
             let direction = end.direction
@@ -111,8 +113,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         if early.readableBytes > 0 { client.forward(early) }
         let greeting = server.takeEarly()
         if greeting.readableBytes > 0 { server.forward(greeting) }
-        server.context?.flush()
-        client.context?.flush()
+        server.flush()
+        client.flush()
         client.take(ends)
         if server.state.hasInputEnded { server.endInput() }
         if server.state.isLost {
@@ -316,16 +318,16 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// The channel; nil once it is gone.
     var channel: (any Channel)? { context?.channel }
 
-    /// Writes without flushing: the flush follows when the other end has read all available input.
-    func write(_ buffer: ByteBuffer) {
-        sentBytes += buffer.readableBytes
-        context?.write(wrapOutboundOut(buffer), promise: nil)
-    }
-
-    func flush() { context?.flush() }
+    /// What is known of the writes here.
+    var writing = Writing()
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        partner?.context?.flush()
+        partner?.flush()
+        // Otherwise the channel asks the whole pipeline, which has only this handler.
+        if writing.transport != nil, partner?.takesBytes == true {
+            gate.want()
+            readIfWanted()
+        }
     }
 
     func read(context: ChannelHandlerContext) {
