@@ -51,7 +51,7 @@ public func recordTrace(
         var events: [TraceEvent] = []
         let decoder = Decoder(
             decoding, sinks: [EventSink(source: server, tool: "frametap TraceTesting") { events.append($0) }])
-        Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run {}
+        Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(100)).run { _ in }
         return events
     }
     let events = try await RecordedProxy.run(options, record) { place in

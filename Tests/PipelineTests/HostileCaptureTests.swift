@@ -41,7 +41,7 @@ import Trace
             queue.finish(.fin, on: number, from: .fromClient)
         }
         queue.finish()
-        Recorder(queue: queue, decoder: decoder, packets: packets).run {}
+        Recorder(queue: queue, decoder: decoder, packets: packets).run { _ in }
         return output.bytes
     }
 

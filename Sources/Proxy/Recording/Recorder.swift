@@ -18,6 +18,7 @@ package final class Recorder {
     /// What was taken last, and how many of its bytes are recorded.
     private var batch = RecordingQueue.Batch()
     private var taken = 0
+    private var pace = RecorderPace()
     private var isLate: () -> Bool = { false }
     /// The data that there was no time left to decode.
     package private(set) var late = RecordingQueue.Loss()
@@ -51,10 +52,10 @@ package final class Recorder {
     ///
     /// - Parameters:
     ///   - isLate: whether there is no more time to decode: the rest is counted as dropped.
-    ///   - pause: called between batches.
-    package func run(isLate: @escaping () -> Bool = { false }, pause: () -> Void) {
+    ///   - pause: called between batches, with how long to pause.
+    package func run(isLate: @escaping () -> Bool = { false }, pause: (Interval) -> Void) {
         self.isLate = isLate
-        while recordBatch() { pause() }
+        while recordBatch() { pause(pace.pause) }
     }
 
     /// Records the queued events; waits if there are none. Returns whether there may be more.
@@ -62,6 +63,7 @@ package final class Recorder {
         let latest = patience.map { WallClock.now() + $0 }
         queue.take(until: [decoder.nextDeadline, latest].compactMap { $0 }.min(), into: &batch)
         taken = 0
+        pace.take(batch.cost, at: batch.time)
         for (index, event) in batch.events.enumerated() {
             record(event)
             // A batch may take long: the files left by a crash must not end more than a second before it.

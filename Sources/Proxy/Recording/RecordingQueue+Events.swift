@@ -3,6 +3,14 @@ import Streams
 
 /// What passes through the queue, and what does not.
 extension RecordingQueue {
+    /// A condition that the queue reports once, when it begins.
+    package enum Notice: Hashable, Sendable {
+        /// The recorder is too slow, and bytes are dropped.
+        case dropping
+        /// The recorder is too slow, and the relay waits for it.
+        case waiting
+    }
+
     /// An event, with its time. There is one for each read: what is large and rare is kept elsewhere.
     enum Event: Sendable {
         indirect case opened(Opening)
@@ -68,6 +76,8 @@ extension RecordingQueue {
         /// Who waits for these events to be recorded.
         var awaited: [@Sendable () -> Void] = []
         var time = Timestamp(nanoseconds: 0)
+        /// How many bytes of memory the events held.
+        var cost = 0
         var isLast = false
 
         /// Empties it for the next events; small arrays are kept.

@@ -13,14 +13,6 @@ import Synchronization
 /// With `isLossless` nothing is omitted: when the queue is full there is no room, and relays do not read until there is. Data
 /// that has already been read is still accepted, which is at most one read per connection.
 package final class RecordingQueue: Sendable {
-    /// A condition that the queue reports once, when it begins.
-    package enum Notice: Hashable, Sendable {
-        /// The recorder is too slow, and bytes are dropped.
-        case dropping
-        /// The recorder is too slow, and the relay waits for it.
-        case waiting
-    }
-
     /// The longest chunk, in bytes: what fits in an IPv4 packet.
     static let chunkLimit = 65_495
 
@@ -449,6 +441,11 @@ package final class RecordingQueue: Sendable {
     /// The share of the memory that is in use.
     package var fill: Double { state.withLock { $0.isFull ? 1 : Double($0.cost) / Double(max(limit, 1)) } }
 
+    /// Whether the recorder should not pause: the queue fills up or ends, or somebody waits until everything is recorded.
+    package var isUrgent: Bool {
+        state.withLock { $0.isFull || $0.isFinished || $0.cost > limit / 16 || !$0.awaited.isEmpty }
+    }
+
     /// Calls back on the recorder's thread when everything that has been relayed so far is recorded. If the recording has been
     /// finished, that is at once.
     func whenRecorded(_ report: @escaping @Sendable () -> Void) {
@@ -490,7 +487,7 @@ package final class RecordingQueue: Sendable {
             swap(&batch.events, &state.events)
             swap(&batch.bytes, &state.bytes)
             swap(&batch.awaited, &state.awaited)
-            (batch.time, batch.isLast) = (time, state.isFinished)
+            (batch.time, batch.cost, batch.isLast) = (time, state.cost, state.isFinished)
             state.cost = 0
             state.isFull = false
             return resume(&state, at: time)

@@ -58,7 +58,7 @@ struct ClientRun: Sendable {
                 collector.take(event)
             }
             let decoder = Decoder(decoding, analyses: [], sinks: [sink, anatomies])
-            Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(20)).run {}
+            Recorder(queue: queue, decoder: decoder, packets: nil, patience: .milliseconds(20)).run { _ in }
             return (collector.trace ?? RecordedTrace(source: "client"), actions, anatomies.entries)
         }
         let (trace, actions, frames) = try await RecordedProxy.run(options, record) { place in

@@ -33,7 +33,7 @@ final class CiphertextRecord {
             queue: queue, decoder: Decoder(decoding, analyses: [], sinks: []),
             packets: PacketRecorder(to: file, tool: Frametap.tool, start: start), patience: .milliseconds(500))
         DispatchQueue(label: "ciphertext").async(group: group) {
-            recorder.run(isLate: { EndDeadline.dropsRest() }) { usleep(2_000) }
+            recorder.run(isLate: { EndDeadline.dropsRest() }) { queue.pause($0) }
         }
     }
 

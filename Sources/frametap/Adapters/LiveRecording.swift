@@ -137,10 +137,9 @@ extension LiveRecording {
     func run(_ recorder: Recorder, _ queue: RecordingQueue) {
         // The relay goes first: it must not wait for the recorder on a busy machine, either.
         ThreadScheduling.yieldToOthers()
-        // Long enough to batch a busy relay's reads, too short for a user to notice.
         recorder.run(isLate: { EndDeadline.dropsRest() }) {
             show(queue: queue.fill)
-            usleep(2_000)
+            queue.pause($0)
         }
         endShowing()
     }
@@ -159,6 +158,18 @@ extension LiveRecording {
         captured?.finish(at: time)
         decoder.finish(skipped: skipped)
         decoder.flush()
+    }
+}
+
+extension RecordingQueue {
+    /// Lets the recorder's thread pause; for less time if the queue becomes urgent.
+    func pause(_ length: Interval) {
+        let step: Int64 = 2_000
+        var left = length.nanoseconds / 1_000
+        repeat {
+            usleep(UInt32(min(left, step)))
+            left -= step
+        } while left > 0 && !isUrgent
     }
 }
 

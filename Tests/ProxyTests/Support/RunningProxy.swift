@@ -61,7 +61,7 @@ final class RunningProxy: Sendable {
             packets.frames, NDJSONWriter(to: ndjson, source: "tests", tool: "tests"), TextWriter(to: text),
         ]
         let decoder = Decoder(options, sinks: sinks)
-        Recorder(queue: queue, decoder: decoder, packets: packets).run {}
+        Recorder(queue: queue, decoder: decoder, packets: packets).run { _ in }
         return Recording(ndjson: ndjson.text, text: text.text, capture: capture.bytes, summary: decoder.summary)
     }
 
