@@ -18,6 +18,7 @@ from pathlib import Path
 
 import chart
 import decoding
+import peers
 import proxying
 import swift_package
 import tls
@@ -35,6 +36,7 @@ PARTS = {
     "bulk": proxying.bulk,
     "idle": proxying.idle,
     "tls": tls.tls,
+    "peers": peers.peers,
     "package": swift_package.package,
 }
 RESULTS = ROOT / "docs" / "benchmarks.json"

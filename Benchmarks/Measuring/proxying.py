@@ -142,6 +142,19 @@ def compared(ways, measure, rounds):
     return statistics.median(round["frametap"][0] / round["haproxy"][0] for round in values), medians, columns
 
 
+@dataclass
+class RoundTrips:
+    """What a client of the echo server finds: messages a second, and microseconds until one is back."""
+
+    rate: float
+    median: float
+    percentile_99: float
+
+    @classmethod
+    def measured(cls, shop, port, connections, messages):
+        return cls(*map(float, output(shop.program("ping_pong"), "client", port, connections, messages).split()))
+
+
 def recorded(trace, expected):
     """How much of what was relayed the trace has: frames, and bytes that were dropped from it."""
     frames = dropped = 0
@@ -157,8 +170,12 @@ def proxy(shop, rounds):
     total = {1: 20_000, 100: 200_000}
     with echo_server(shop) as server, haproxy(shop, server) as (haproxy_process, other):
         for connections, must in ((1, 0.9), (100, 0.6)):
+            times = {}
+
             def ask(port):
-                return float(output(shop.program("ping_pong"), "client", port, connections, total[connections] // connections))
+                found = RoundTrips.measured(shop, port, connections, total[connections] // connections)
+                times.setdefault(port, []).append(found)
+                return found.rate
 
             with frametap_proxy(shop, server, "--format", "len16-id") as (process, port, trace):
                 ways = {"direct": Way(server), "haproxy": Way(other, haproxy_process), "frametap": Way(port, process)}
@@ -168,10 +185,16 @@ def proxy(shop, rounds):
                 process.send_signal(signal.SIGTERM)
                 process.wait(PATIENCE)
                 medians |= recorded(trace, 2 * rounds * total[connections])
-            plural = "s" if connections > 1 else ""
+            for name, way in ways.items():
+                for what in ("median", "percentile_99"):
+                    medians[f"{name}_{what}_microseconds"] = round(statistics.median(getattr(found, what) for found in times[way.port]), 1)
+            title = f"proxy, 64-byte ping-pong, {connections} connection{'s' if connections > 1 else ''}"
             yield Result(
-                "proxy", f"proxy, 64-byte ping-pong, {connections} connection{plural}, messages against HAProxy", ratio, "×", must=must,
-                aim=1.0, more_is_better=True, details=medians, **columns)
+                "proxy", f"{title}, messages against HAProxy", ratio, "×", must=must, aim=1.0, more_is_better=True, details=medians, **columns)
+            latest = [ours.percentile_99 / theirs.percentile_99 for ours, theirs in zip(times[port], times[other])]
+            yield Result(
+                "proxy", f"{title}, 99th percentile of round trips against HAProxy", statistics.median(latest), "×", must=1.2, details=medians,
+                **columns)
 
 
 def rules(shop, rounds):
@@ -181,7 +204,7 @@ def rules(shop, rounds):
     with echo_server(shop) as server:
         for connections in (1, 100):
             def ask(port):
-                return float(output(shop.program("ping_pong"), "client", port, connections, total[connections] // connections))
+                return RoundTrips.measured(shop, port, connections, total[connections] // connections).rate
 
             with frametap_proxy(shop, server, "--format", "len16-id") as (plain, plain_port, _), \
                     frametap_proxy(shop, server, "--format", "len16-id", *rule) as (ruled, ruled_port, _):

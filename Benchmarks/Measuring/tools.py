@@ -20,6 +20,7 @@ CAPTURES = {
     "some": "frames 100 2000000 40",
     "more": "frames 100 4000000 40",
     "few": "frames 100 1000000 40",
+    "tenth": "frames 100 100000 40",
     "chat": "chat 100 2000000",
     "open": "open 1000000",
     "bytes-1": "bytewise 1048576",

@@ -1,7 +1,8 @@
 // The two ends of the proxy's measurements, both on 127.0.0.1:
 //   ping_pong server PORT                           sends back what it gets; prints "ready" once it listens
 //   ping_pong client PORT CONNECTIONS MESSAGES      sends a 64-byte len16-id frame on each connection, waits for it to come back,
-//                                                   and again, MESSAGES times on each; prints messages a second
+//                                                   and again, MESSAGES times on each; prints messages a second, and the median and
+//                                                   the 99th percentile of the time until one is back, in microseconds
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
@@ -91,7 +92,13 @@ struct talk {
     int descriptor;
     long left;
     size_t received;
+    double sent;
 };
+
+static int by_length(const void *one, const void *other) {
+    double difference = *(const double *)one - *(const double *)other;
+    return difference < 0 ? -1 : difference > 0;
+}
 
 static void ask(const char *port, int connections, long messages) {
     struct sockaddr_in server = address(port);
@@ -100,7 +107,8 @@ static void ask(const char *port, int connections, long messages) {
     memset(message + 5, 'x', MESSAGE - 5);
     int poll = checked(epoll_create1(0), "epoll_create1");
     struct talk *talks = calloc((size_t)connections, sizeof *talks);
-    if (!talks) fail("calloc");
+    double *round_trips = calloc((size_t)(connections * messages), sizeof *round_trips);
+    if (!talks || !round_trips) fail("calloc");
     for (int i = 0; i < connections; i++) {
         talks[i].descriptor = checked(socket(AF_INET, SOCK_STREAM, 0), "socket");
         talks[i].left = messages;
@@ -109,10 +117,14 @@ static void ask(const char *port, int connections, long messages) {
         watch(poll, talks[i].descriptor, (uint32_t)i);
     }
     double start = seconds();
-    for (int i = 0; i < connections; i++) put(talks[i].descriptor, message, MESSAGE);
+    for (int i = 0; i < connections; i++) {
+        talks[i].sent = seconds();
+        put(talks[i].descriptor, message, MESSAGE);
+    }
     struct epoll_event events[EVENTS];
     char bytes[MESSAGE];
-    for (long left = connections * messages; left > 0;) {
+    long all = connections * messages;
+    for (long left = all; left > 0;) {
         int count = checked(epoll_wait(poll, events, EVENTS, PATIENCE), "epoll_wait");
         if (count == 0) {
             fprintf(stderr, "ping_pong: nothing came for %d s, %ld messages are missing\n", PATIENCE / 1000, left);
@@ -125,11 +137,15 @@ static void ask(const char *port, int connections, long messages) {
             talk->received += (size_t)size;
             if (talk->received < MESSAGE) continue;
             talk->received = 0;
-            left--;
+            double now = seconds();
+            round_trips[all - left--] = now - talk->sent;
+            talk->sent = now;
             if (--talk->left > 0) put(talk->descriptor, message, MESSAGE);
         }
     }
-    printf("%.0f\n", (double)connections * (double)messages / (seconds() - start));
+    double rate = (double)all / (seconds() - start);
+    qsort(round_trips, (size_t)all, sizeof *round_trips, by_length);
+    printf("%.0f %.1f %.1f\n", rate, 1e6 * round_trips[all / 2], 1e6 * round_trips[all * 99 / 100]);
 }
 
 int main(int count, char **arguments) {
