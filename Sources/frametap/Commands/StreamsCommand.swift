@@ -36,8 +36,11 @@ struct StreamsCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let output = FileOutput.standardOutput()
-        output.whenBroken = { $0.endProcess() }
         let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
+        output.whenBroken = {
+            streams?.flush()
+            $0.endProcess()
+        }
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
         options.conflictHistory = 0  // not needed
@@ -49,8 +52,11 @@ struct StreamsCommand: ParsableCommand {
         defer { signals.cancel() }
         var reading = CaptureReading()
         let decrypting = try decryption.decoding().map { DecryptedStreams($0, to: listing) }
-        reading.read(files, options: options, to: decrypting ?? listing, progress: progress) {}
+        reading.read(files, options: options, to: decrypting ?? listing, progress: progress) {
+            streams?.flush()
+        }
         listing.finish()
+        streams?.flush()
         for complaint in reading.complaints { warn(complaint) }
         reading.counters.warnOfUnreadLinkTypes()
         if let skipped = SummaryText.skipped(reading.counters.skippedByKind) { warn(skipped) }
