@@ -43,10 +43,16 @@ import Testing
                 if Int.random(in: 0..<8, using: &generator) == 0 { files.finish(ConnectionLeg(5 + step, nil)) }
             }
         }
+        func check(_ names: some Sequence<String>) throws {
+            for name in names { #expect(try contents(name) == expected[name], "seed \(seed), \(name)") }
+        }
+        for connection in 1...4 {
+            files.finish(ConnectionLeg(connection, nil))
+            try check(Direction.allCases.map { name(connection, $0) })
+        }
         files.flush()
-        for connection in 1...4 { files.finish(ConnectionLeg(connection, nil)) }
         #expect(!files.hasFailed)
-        for (name, bytes) in expected { #expect(try contents(name) == bytes, "seed \(seed), \(name)") }
+        try check(expected.keys)
     }
 
     /// A connection that is over has both files, and they are those of this listing.
