@@ -43,7 +43,7 @@ def listing(shop, rounds):
         raise Trouble(f"tshark lists {listed} frames, the capture has {sizes['tshark']}")
     pairs = [(usage(ours), usage(theirs)) for _ in range(min(rounds, 3))]
     ratios = [theirs.wall / sizes["tshark"] / (ours.wall / sizes["frametap"]) for ours, theirs in pairs]
-    return compared("a line for each 45-byte frame, frames/s against tshark with a dissector in Lua", ratios, pairs, "tshark", sizes)
+    return compared("a line for each 45-byte frame, against tshark with Lua", ratios, pairs, "tshark", sizes)
 
 
 def streams(shop, rounds):
@@ -63,7 +63,7 @@ def streams(shop, rounds):
         pairs.append((mine, other))
     shutil.rmtree(folder)
     ratios = [theirs.wall / ours.wall for ours, theirs in pairs]
-    return compared("streams of a capture as files, bytes/s against tcpflow", ratios, pairs, "tcpflow", sizes)
+    return compared("streams of a capture as files, against tcpflow", ratios, pairs, "tcpflow", sizes)
 
 
 def compared(name, ratios, pairs, other, sizes):

@@ -193,7 +193,7 @@ def proxy(shop, rounds):
                 "proxy", f"{title}, messages against HAProxy", ratio, "×", must=must, aim=1.0, more_is_better=True, details=medians, **columns)
             latest = [ours.percentile_99 / theirs.percentile_99 for ours, theirs in zip(times[port], times[other])]
             yield Result(
-                "proxy", f"{title}, 99th percentile of round trips against HAProxy", statistics.median(latest), "×", must=1.2, details=medians,
+                "proxy", f"{title}, 99th percentile against HAProxy", statistics.median(latest), "×", must=1.2, details=medians,
                 **columns)
 
 
