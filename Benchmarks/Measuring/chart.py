@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the table of docs/benchmarks.md: tools/chart.
+"""Draws docs/benchmarks.svg from docs/benchmarks.json, and puts the same numbers into the table of docs/benchmarks.md, and those of
+Benchmarks/guard.json into another one: tools/chart.
 
 Each bar is how far a number is from what it must be: 1 is just enough, to the right of it is better.
 """
@@ -14,7 +15,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "docs" / "benchmarks.json"
 CHART = ROOT / "docs" / "benchmarks.svg"
 PAGE = ROOT / "docs" / "benchmarks.md"
+LIMITS = ROOT / "Benchmarks" / "guard.json"
 BEGIN, END = "<!-- benchmarks: made by tools/chart -->", "<!-- end of benchmarks -->"
+COUNTS_BEGIN, COUNTS_END = "<!-- counts: made by tools/chart -->", "<!-- end of counts -->"
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 1000, 500, 140, 30, 56
 DECADES = (0.1, 1, 10, 100)
@@ -123,17 +126,30 @@ def conditions(results):
         yield f"Measured on {day} by {', '.join(commands)}: {where}."
 
 
+def counts():
+    """What `scripts/guard` accepts."""
+    yield "| what | instructions | allocations |"
+    yield "| --- | --- | --- |"
+    for name, each in json.loads(LIMITS.read_text()).items():
+        yield f"| {name} | {each['instructions']:,.0f} | {max(each['allocations'], 0):,.3f} |"
+
+
+def replaced(text, begin, lines, end):
+    """A page with other lines between two marks."""
+    before, found, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not found or not found_end:
+        sys.exit(f"{PAGE}: expected the lines {begin} and {end}")
+    return f"{before}{begin}\n" + "\n".join(lines) + f"\n{end}{after}"
+
+
 def draw():
-    """Makes the chart and the table anew."""
+    """Makes the chart and the tables anew."""
     everything = json.loads(RESULTS.read_text())["results"]
     results = bounded(everything)
     CHART.write_text("\n".join(svg(results)) + "\n")
-    text = PAGE.read_text()
-    before, found, rest = text.partition(BEGIN)
-    _, found_end, after = rest.partition(END)
-    if not found or not found_end:
-        sys.exit(f"{PAGE}: expected the lines {BEGIN} and {END}")
-    PAGE.write_text(f"{before}{BEGIN}\n" + "\n".join(table(everything)) + f"\n{END}{after}")
+    text = replaced(PAGE.read_text(), BEGIN, table(everything), END)
+    PAGE.write_text(replaced(text, COUNTS_BEGIN, counts(), COUNTS_END))
 
 
 if __name__ == "__main__":
