@@ -159,7 +159,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
-        whenEarly = nil
+        (whenEarly, writing.transport) = (nil, nil)
         if !relays.isStopping { shared?.stages?.checkEnds() }
         if partner?.state.hasDeparted == true { partner?.partner = nil }
         // An end that is gone may have to reset the other one later.

@@ -5,7 +5,7 @@ import Streams
 /// proxy passed on, `NNNN-out-client.bin`.
 ///
 /// A connection may be open for as long as the capture lasts, and there may be a million of them: bytes are gathered in memory, and a
-/// file is open only while many of them are written.
+/// file is open only while they are written to it.
 final class StreamFiles {
     /// How many bytes of a direction are gathered before they are written.
     private static let pieceSize = 128 << 10
@@ -40,14 +40,8 @@ final class StreamFiles {
         guard !hasFailed else { return }
         let key = Key(connection: connection, direction: direction)
         gatheredBytes += bytes.byteCount
-        let count = bytes.withUnsafeBytes { bytes in
-            let append: (inout [UInt8]) -> Int = {
-                $0.append(contentsOf: bytes)
-                return $0.count
-            }
-            return append(&gathered[key, default: []])
-        }
-        if count >= Self.pieceSize { writeGathered(of: key) }
+        bytes.withUnsafeBytes { gathered[key, default: []].append(contentsOf: $0) }
+        if let count = gathered[key]?.count, count >= Self.pieceSize { writeGathered(of: key) }
         if gatheredBytes > Self.mostBytes || gathered.count > Self.mostDirections { flush() }
     }
 
