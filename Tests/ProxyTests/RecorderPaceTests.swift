@@ -32,6 +32,17 @@ import Testing
                 == [2, 20, 20, 2, 2].map { $0 * millisecond })
     }
 
+    @Test func exactlyTheLimit() {
+        for (cost, pause) in [
+            (RecorderPace.longLimit, RecorderPace.long), (RecorderPace.longLimit + 1, RecorderPace.short),
+        ] {
+            var pace = RecorderPace()
+            pace.take(0, at: Timestamp(nanoseconds: 0))
+            pace.take(cost, at: Timestamp(nanoseconds: RecorderPace.long.nanoseconds))
+            #expect(pace.pause == pause)
+        }
+    }
+
     /// Before anything is known, and if the clock stands still, the pause is short.
     @Test func nothingToGoBy() {
         var pace = RecorderPace()
