@@ -41,6 +41,6 @@ def by_thread(shop, command):
     counts = shop.folder / "callgrind-threads.out"
     for old in shop.folder.glob(f"{counts.name}*"):
         old.unlink()
-    output(*valgrind(counts, "--separate-threads=yes"), *command, env=ENVIRONMENT)
+    output(*valgrind(counts, "--separate-threads=yes", "--fair-sched=yes"), *command, env=ENVIRONMENT)
     first, *others = (instructions(path) for path in sorted(shop.folder.glob(f"{counts.name}-*")))
     return [first, *sorted(others, reverse=True)]

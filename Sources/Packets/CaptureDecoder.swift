@@ -18,8 +18,6 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var unreadLinkTypes: [LinkType: Int] = [:]
     private let verifiesChecksums: Bool
     private let share: CaptureShare?
-    /// The same, unless checksums are verified: then all packets are received.
-    package let receivedShare: CaptureShare?
     /// The latest time of the packets that were passed over: the reassembler does not know of them.
     private var passedTime = Timestamp(nanoseconds: .min)
     private let selection: ConnectionSelection?
@@ -33,7 +31,6 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         reassembler = TCPReassembler(options: options, receiver: receiver)
         verifiesChecksums = options.verifiesChecksums
         share = options.share
-        receivedShare = options.verifiesChecksums ? nil : options.share
         selection = options.selection
     }
 
@@ -87,11 +84,37 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         return .taken
     }
 
-    /// Until when the reassembler has nothing to do.
-    package var quietUntil: Timestamp { reassembler.quietUntil }
+    /// If there are shares, unless checksums are verified: then all packets are received.
+    package var passesOver: Bool { share != nil && !verifiesChecksums }
 
-    /// Counts the packets of other shares, and notes the time, which advances with the next packet.
-    package mutating func passedOver(_ packets: PassedPackets) {
+    /// Passes over packets of other shares: a whole run at once, if it is known where it ends, and nothing is to be done before.
+    @inline(__always)
+    package mutating func passOver(
+        _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+        record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int {
+        guard let share else { return 0 }
+        let passed: PassedPackets
+        if runs == nil {
+            passed = PassedPackets(
+                in: window, from: &at, exceptOf: share, quietUntil: { reassembler.quietUntil }, record: record)
+        } else {
+            guard let run = runs?.run(at: position &+ at, exceptOf: share) else { return 0 }
+            if run.time < reassembler.quietUntil {
+                at = (runs?.origin ?? position) &- position &+ run.end
+                runs?.pass(run)
+                passed = PassedPackets(run)
+            } else {
+                passed = PassedPackets(
+                    in: window, from: &at, exceptOf: share, quietUntil: { reassembler.quietUntil }, record: record)
+            }
+        }
+        if passed.count > 0 { passedOver(passed) }
+        return passed.count
+    }
+
+    /// Counts packets of other shares, and notes the time, which advances with the next packet.
+    private mutating func passedOver(_ packets: PassedPackets) {
         self.packets &+= packets.count
         segments &+= packets.count
         bytes &+= packets.byteCount

@@ -1,13 +1,16 @@
+import Dispatch
 import Foundation
 import Framing
 import Packets
 import Pipeline
 import Streams
+import Synchronization
 import TestSupport
 import Testing
 import Trace
 
-/// A thread passes over the packets of other threads' connections: it finds what it finds if it receives each of them.
+/// A thread passes over the packets of other threads' connections: it finds what it finds if it receives each of them, whether it reads
+/// the capture alone or with the other threads.
 @Suite struct ForeignPacketsTests {
     private static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "fixtures")
@@ -29,11 +32,13 @@ import Trace
             CaptureBytes([UInt8](try Data(contentsOf: Self.fixtures.appending(path: capture)))), chunk: 1 << 14)
         try reader.read(to: &packets)
         for file in [packets.pcap, packets.pcapng] {
+            let shared = try foundTogether(file, shares: 3)
             for index in 0..<3 {
                 let options = ReassemblyOptions().taking(CaptureShare(index, of: 3))
                 let (expected, none) = try found(file, options, passes: false)
                 let (text, passed) = try found(file, options, passes: true)
                 #expect(text == expected, "seed \(seed), share \(index)")
+                #expect(shared[index] == expected, "seed \(seed), share \(index), together")
                 #expect(none == 0)
                 #expect(passed > packets.count / 10, "seed \(seed), share \(index)")
             }
@@ -42,18 +47,50 @@ import Trace
 
     /// The trace, the counters, the summary and the last packet's number of a capture, and how many packets were passed over.
     private func found(_ file: [UInt8], _ options: ReassemblyOptions, passes: Bool) throws -> ([String], Int) {
-        let output = MemoryOutput()
-        let decoder = Decoder(
-            DecodingOptions(.automatic(try BuiltInFormats.allWithVariants())),
-            sinks: [NDJSONWriter(to: output, source: "", tool: "")])
+        let (decoder, output) = try Self.decoder()
         var packets = Passing(receiver: CaptureDecoder(options: options, receiver: decoder), passes: passes)
         var reader = CaptureReader(CaptureBytes(file), chunk: 1 << 12)
         try reader.read(to: &packets)
         packets.receiver.finish()
+        return (Self.texts(decoder, output, packets.receiver.counters, reader.packetCount), packets.passed)
+    }
+
+    /// The same, without the last, of each of several threads that share the capture.
+    private func foundTogether(_ file: [UInt8], shares count: Int) throws -> [[String]] {
+        let capture = SharedCapture(CaptureBytes(file), for: count, chunk: 1 << 12)
+        let found = Mutex([[String]](repeating: [], count: count))
+        let group = DispatchGroup()
+        for share in 0..<count {
+            DispatchQueue(label: "share \(share)").async(group: group) {
+                defer { capture.leave(share) }
+                guard let (decoder, output) = try? Self.decoder() else { return }
+                var packets = CaptureDecoder(
+                    options: ReassemblyOptions().taking(CaptureShare(share, of: count)), receiver: decoder)
+                var reader = SharedCaptureReader(capture, share: share)
+                while (try? reader.step(to: &packets)) == .more {}
+                packets.finish()
+                let texts = Self.texts(decoder, output, packets.counters, reader.packetCount)
+                found.withLock { $0[share] = texts }
+            }
+        }
+        group.wait()
+        return found.withLock { $0 }
+    }
+
+    private static func decoder() throws -> (Decoder, MemoryOutput) {
+        let output = MemoryOutput()
+        let decoder = Decoder(
+            DecodingOptions(.automatic(try BuiltInFormats.allWithVariants())),
+            sinks: [NDJSONWriter(to: output, source: "", tool: "")])
+        return (decoder, output)
+    }
+
+    private static func texts(
+        _ decoder: Decoder, _ output: MemoryOutput, _ counters: CaptureCounters, _ packets: Int
+    ) -> [String] {
         decoder.finish()
         decoder.flush()
-        let texts = [output.text, "\(packets.receiver.counters)", "\(decoder.summary)", "\(reader.packetCount)"]
-        return (texts, packets.passed)
+        return [output.text, "\(counters)", "\(decoder.summary)", "\(packets)"]
     }
 }
 
@@ -68,12 +105,15 @@ private struct Passing: PacketReceiver, ~Copyable {
         self.passes = passes
     }
 
-    var receivedShare: CaptureShare? { passes ? receiver.receivedShare : nil }
-    var quietUntil: Timestamp { receiver.quietUntil }
+    var passesOver: Bool { passes && receiver.passesOver }
 
-    mutating func passedOver(_ packets: PassedPackets) {
-        passed += packets.count
-        receiver.passedOver(packets)
+    mutating func passOver(
+        _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+        record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int {
+        let count = receiver.passOver(window, from: &at, position: position, runs: &runs, record: record)
+        passed += count
+        return count
     }
 
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {

@@ -32,11 +32,7 @@ package struct CaptureMerge<Source: ByteSource> {
     ///
     /// - Parameter chunk: how many bytes are requested at once.
     package init(_ sources: [Source], chunk: Int = 128 << 10) {
-        readers = MergedReaders(
-            sources.map { source in
-                var source = source
-                return MergedReaders.Input { try source.read(into: $0) }
-            }, chunk: chunk)
+        readers = MergedReaders(sources.map { AnySource($0) }, chunk: chunk)
     }
 
     /// Reads once from the capture whose turn it is, and passes on the packets that are then complete; where captures alternate, goes on

@@ -14,17 +14,13 @@ extension CaptureParser {
         var packet = PacketInfo(
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
             originalLength: 0)
-        let share = header.canPassOver ? receiver.receivedShare : nil
+        let passesOver = header.canPassOver && receiver.passesOver
         defer { packetCount = packet.number }
         while true {
-            if let share {
-                let passed = PassedPackets(in: window, from: &at, exceptOf: share) {
-                    receiver.quietUntil
-                } record: { at in
+            if passesOver {
+                packet.number &+= receiver.passOver(window, from: &at, position: position, runs: &foreignRuns) { at in
                     header.record(at, of: window)
                 }
-                packet.number &+= passed.count
-                if passed.count > 0 { receiver.passedOver(passed) }
             }
             let record = window.extracting(unchecked: at..<window.byteCount)
             // The second condition follows from the first, and is all that the compiler needs to know.

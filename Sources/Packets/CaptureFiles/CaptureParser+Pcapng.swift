@@ -27,9 +27,9 @@ extension CaptureParser {
         _ window: RawSpan, _ section: inout PcapngSection, to receiver: inout Receiver
     ) throws(CaptureError) -> Progress {
         var at = 0
-        let share = receiver.receivedShare
+        let passesOver = receiver.passesOver
         while true {
-            if let share { passOver(window, from: &at, section, share, &receiver) }
+            if passesOver { passOver(window, from: &at, section, &receiver) }
             guard window.byteCount - at >= 12 else { break }
             let offset = position + at
             if window.u32(at) == PcapngSection.blockType {
@@ -81,18 +81,15 @@ extension CaptureParser {
         return Progress(consumed: at, wanted: at < window.byteCount ? 12 : 0, stopped: false)
     }
 
-    /// Passes over packets of other shares: enhanced packet blocks of the interface that the first has.
+    /// Passes over packets: enhanced packet blocks of the interface that the first has.
     private mutating func passOver<Receiver: PacketReceiver & ~Copyable>(
-        _ window: RawSpan, from at: inout Int, _ section: PcapngSection, _ share: CaptureShare,
-        _ receiver: inout Receiver
+        _ window: RawSpan, from at: inout Int, _ section: PcapngSection, _ receiver: inout Receiver
     ) {
         guard !section.isBigEndian, window.byteCount - at >= 32 else { return }
         let index = Int(window.u32(at + 8).byteSwapped)
         guard index < section.interfaces.count, section.interfaces[index].linkType == .ethernet else { return }
         let resolution = section.interfaces[index].resolution
-        let passed = PassedPackets(in: window, from: &at, exceptOf: share) {
-            receiver.quietUntil
-        } record: { at in
+        packetCount += receiver.passOver(window, from: &at, position: position, runs: &foreignRuns) { at in
             // Everything but the packet and its options.
             guard window.byteCount &- at >= 32,
                 window.u32(unchecked: at).byteSwapped == BlockType.enhancedPacket,
@@ -106,11 +103,9 @@ extension CaptureParser {
             let captured = Int(window.u32(unchecked: at &+ 20).byteSwapped)
             guard captured <= length &- 32 else { return nil }
             return PassedPackets.Record(
-                start: at &+ 28, captured: captured, time: resolution.instant(time(window, at &+ 12, false)),
+                start: at &+ 28, captured: captured, time: resolution.instant(Self.time(window, at &+ 12, false)),
                 end: at &+ length)
         }
-        packetCount += passed.count
-        if passed.count > 0 { receiver.passedOver(passed) }
     }
 
     /// Section header: byte-order magic (4), version (2 + 2), section length (8), options.
@@ -157,7 +152,7 @@ extension CaptureParser {
             let big = section.isBigEndian
             return try deliver(
                 PacketFields(
-                    interface: Int(PcapngOption.number(body.u32(0), big)), units: time(body, 4, big),
+                    interface: Int(PcapngOption.number(body.u32(0), big)), units: Self.time(body, 4, big),
                     captured: Int(PcapngOption.number(body.u32(12), big)),
                     original: Int(PcapngOption.number(body.u32(16), big)), start: 20),
                 body, offset, section, to: &receiver)
@@ -166,7 +161,7 @@ extension CaptureParser {
             let big = section.isBigEndian
             return try deliver(
                 PacketFields(
-                    interface: Int(PcapngOption.number(body.u16(0), big)), units: time(body, 4, big),
+                    interface: Int(PcapngOption.number(body.u16(0), big)), units: Self.time(body, 4, big),
                     captured: Int(PcapngOption.number(body.u32(12), big)),
                     original: Int(PcapngOption.number(body.u32(16), big)), start: 20),
                 body, offset, section, to: &receiver)
@@ -223,7 +218,7 @@ extension CaptureParser {
 
     /// A timestamp is two 32-bit halves, the upper one first in either byte order.
     @inline(__always)
-    private func time(_ body: RawSpan, _ offset: Int, _ bigEndian: Bool) -> UInt64 {
+    private static func time(_ body: RawSpan, _ offset: Int, _ bigEndian: Bool) -> UInt64 {
         UInt64(PcapngOption.number(body.u32(offset), bigEndian)) << 32
             | UInt64(PcapngOption.number(body.u32(offset + 4), bigEndian))
     }
@@ -305,7 +300,7 @@ extension CaptureParser {
         var latest = endTime
         PcapngOption.each(in: body.extracting(12..<body.byteCount), bigEndian: big) { code, value in
             guard code == PcapngOption.endTime, value.byteCount == 8 else { return }
-            let end = section.interfaces[index].resolution.instant(time(value, 0, big))
+            let end = section.interfaces[index].resolution.instant(Self.time(value, 0, big))
             latest = max(latest ?? end, end)
         }
         endTime = latest

@@ -30,6 +30,8 @@ package struct CaptureParser: Sendable {
     var endTime: Timestamp?
     /// How many bytes of an unwanted block remain to be skipped.
     var toSkip = 0
+    /// Where the packets of other shares are in the window, if that is known.
+    var foreignRuns: ForeignRuns?
 
     /// A parser at the start of a file.
     package init() {}

@@ -19,18 +19,35 @@ package enum CaptureReadFailure<Failure: Error>: Error {
 
 extension CaptureReadFailure: Sendable where Failure: Sendable {}
 
+/// How a step of reading ended.
+package enum ReadingStep: Hashable, Sendable {
+    /// There may be more.
+    case more
+    /// The receiver asked to stop: the next step starts with the packet it did not take.
+    case stopped
+    /// The capture is at its end.
+    case end
+}
+
+/// Reads a capture step by step.
+package protocol SteppingReader {
+    /// What can go wrong while reading.
+    associatedtype Failure: Error
+
+    /// Passes on the next packets.
+    mutating func step(to decoder: inout CaptureDecoder) throws(CaptureReadFailure<Failure>) -> ReadingStep
+
+    /// How many bytes were read from the source, before decompression.
+    var bytesRead: Int { get }
+    /// How many packets were passed on, or passed over.
+    var packetCount: Int { get }
+}
+
 /// Reads a capture from a source through one reused buffer; a gzip file, recognized by its magic number, is decompressed on the
 /// way.
-package struct CaptureReader<Source: ByteSource> {
-    /// How a step of reading ended.
-    package enum Step: Hashable, Sendable {
-        /// There may be more.
-        case more
-        /// The receiver asked to stop: the next step starts with the packet it did not take.
-        case stopped
-        /// The capture is at its end.
-        case end
-    }
+package struct CaptureReader<Source: ByteSource>: SteppingReader {
+    /// What can go wrong while reading.
+    package typealias Failure = Source.Failure
 
     private var parser = CaptureParser()
     private var buffer: [UInt8]
@@ -93,7 +110,7 @@ package struct CaptureReader<Source: ByteSource> {
     /// Reads once from the source and passes on the packets that are then complete.
     package mutating func step<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
-    ) throws(CaptureReadFailure<Source.Failure>) -> Step {
+    ) throws(CaptureReadFailure<Source.Failure>) -> ReadingStep {
         if !isStopped {
             if isLast { return .end }
             try fill()
@@ -105,19 +122,56 @@ package struct CaptureReader<Source: ByteSource> {
         }
     }
 
+    /// Bytes that were parsed.
+    struct Window {
+        /// Which of a buffer's they are.
+        var bytes: Range<Int>
+        /// Their offset in the file, expanded if it is compressed.
+        var position: Int
+        /// Whether the file ends with them.
+        var isLast: Bool
+    }
+
+    /// The offset in the file of the next byte to be parsed.
+    var position: Int { parser.position }
+
+    /// Reads from the source until something can be parsed, passes on the packets that are then complete, and exchanges its buffer for
+    /// another one, so that others can parse the same bytes. Damage ends reading: who parses them finds it, too.
+    ///
+    /// - Parameter buffer: memory for what follows; then what was read.
+    /// - Returns: which bytes are parsed; nil at the end.
+    mutating func step<Receiver: PacketReceiver & ~Copyable>(
+        to receiver: inout Receiver, exchanging buffer: inout [UInt8]
+    ) throws(CaptureReadFailure<Source.Failure>) -> Window? {
+        if isLast { return nil }
+        var window: Window
+        repeat {
+            try fill()
+            window = Window(bytes: pending, position: parser.position, isLast: isLast)
+            _ = try? parse(to: &receiver)
+        } while !isLast && pending == window.bytes
+        let rest = pending
+        let missing = max(chunk, rest.count) - buffer.count
+        if missing > 0 { buffer.append(contentsOf: repeatElement(0, count: missing)) }
+        buffer.replaceSubrange(0..<rest.count, with: self.buffer[rest])
+        swap(&self.buffer, &buffer)
+        pending = 0..<rest.count
+        return window
+    }
+
     /// Goes on where the receiver asked to stop, without reading from the source.
     ///
     /// - Returns: nil if it did not ask to stop.
     mutating func resume<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
-    ) throws(CaptureError) -> Step? {
+    ) throws(CaptureError) -> ReadingStep? {
         isStopped ? try parse(to: &receiver) : nil
     }
 
     /// Passes on the packets that are complete.
     private mutating func parse<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver
-    ) throws(CaptureError) -> Step {
+    ) throws(CaptureError) -> ReadingStep {
         isStopped = false
         do {
             let bytes = buffer  // the same storage: a span of `self.buffer` would borrow all of `self`

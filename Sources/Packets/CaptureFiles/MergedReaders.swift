@@ -4,13 +4,6 @@ import Streams
 /// The captures of a merge, whatever the type of their sources: where captures alternate with every packet, code that is generic over it
 /// would look up types for each.
 struct MergedReaders {
-    /// A source.
-    struct Input: ByteSource {
-        let next: (UnsafeMutableRawBufferPointer) throws -> Int
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws(any Error) -> Int { try next(buffer) }
-    }
-
     /// How a step of reading ended, as in `CaptureMerge`.
     enum Step {
         case more
@@ -22,7 +15,7 @@ struct MergedReaders {
     /// How many bytes are read of a capture that waits for its turn.
     private static let firstChunk = 4 << 10
 
-    private var readers: [CaptureReader<Input>?]
+    private var readers: [CaptureReader<AnySource>?]
     /// How many captures were probed for the time of their first packet.
     private var lookedAt = 0
     private var turns = Heap<Turn>()
@@ -33,7 +26,7 @@ struct MergedReaders {
     /// Whether the time of a capture's first packet is still unknown.
     var isLooking: Bool { lookedAt < readers.count }
 
-    init(_ inputs: [Input], chunk: Int) {
+    init(_ inputs: [AnySource], chunk: Int) {
         readers = inputs.map { CaptureReader($0, chunk: chunk, first: Self.firstChunk) }
     }
 
@@ -93,7 +86,7 @@ struct MergedReaders {
     /// value would be copied to be looked at.
     private mutating func step<Packets: TurnReceiver & ~Copyable>(
         _ capture: Int, to packets: inout Packets
-    ) throws(CaptureReadFailure<any Error>) -> CaptureReader<Input>.Step? {
+    ) throws(CaptureReadFailure<any Error>) -> ReadingStep? {
         do throws(CaptureError) {
             if let step = try readers[capture]?.resume(to: &packets) { return step }
         } catch {

@@ -96,14 +96,22 @@ package protocol PacketReceiver: ~Copyable {
     /// - Returns: `.stop` leaves this packet and all after it unread: the next read starts with it.
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception
 
-    /// The share of which packets are received, if those of others may be passed over; nil: all are received. Optional to implement.
-    var receivedShare: CaptureShare? { get }
+    /// Whether `passOver` passes over packets. Optional to implement.
+    var passesOver: Bool { get }
 
-    /// Until when the times of packets that are passed over matter to nobody. Optional to implement.
-    var quietUntil: Timestamp { get }
-
-    /// Packets were passed over. Optional to implement.
-    mutating func passedOver(_ packets: PassedPackets)
+    /// Passes over packets of Ethernet that follow one another and need not be received one by one. Optional to implement.
+    ///
+    /// - Parameters:
+    ///   - window: bytes of a capture file.
+    ///   - at: where the next record begins, before and after.
+    ///   - position: the offset of the window in the file.
+    ///   - runs: where packets of other shares are in the window, if that is known.
+    ///   - record: the record that begins at an offset; nil if it is another one, is damaged, or is not whole in the window.
+    /// - Returns: how many packets were passed over.
+    mutating func passOver(
+        _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+        record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int
 
     /// Passes on the packets of a window (`CaptureParser.parse`). Optional to implement: a receiver that does gets a parser that is
     /// specialized for it, without a call through the protocol for each packet.
@@ -141,13 +149,13 @@ package protocol PacketReceiver: ~Copyable {
 
 extension PacketReceiver where Self: ~Copyable {
     /// All are received.
-    package var receivedShare: CaptureShare? { nil }
+    package var passesOver: Bool { false }
 
-    /// It is not known.
-    package var quietUntil: Timestamp { Timestamp(nanoseconds: .min) }
-
-    /// There are none.
-    package mutating func passedOver(_ packets: PassedPackets) {}
+    /// All are received.
+    package mutating func passOver(
+        _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+        record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int { 0 }
 
     /// Passes on the packets of a window.
     package mutating func parse(

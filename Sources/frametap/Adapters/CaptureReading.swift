@@ -66,36 +66,39 @@ struct CaptureReading {
     ///   - isFutile: whether reading is to be abandoned; called between packets with whether reassembly has reached a limit that
     ///     all connections share.
     ///   - whenRead: called after each reading of a file that is being followed.
+    ///   - shared: reads the only file, of which `options` has a share; nil: the files are opened.
     mutating func read(
-        _ paths: [String], options: ReassemblyOptions, to receiver: any StreamReceiver, plan: ReadingPlan? = nil,
-        progress: ReadingProgress = ReadingProgress(), isFutile: (_ hasReachedLimit: Bool) -> Bool = { _ in false },
+        _ paths: [String], from shared: SharedCaptureReader? = nil, options: ReassemblyOptions,
+        to receiver: any StreamReceiver, plan: ReadingPlan? = nil, progress: ReadingProgress = ReadingProgress(),
+        isFutile: (_ hasReachedLimit: Bool) -> Bool = { _ in false },
         whenRead: () -> Void
     ) {
         var options = options
         options.selection = plan?.selection
         let decoder = CaptureDecoder(options: options, receiver: receiver)
         if paths.count == 1, plan?.extents.isEmpty ?? true {
-            readAlone(paths[0], decoder, progress, isFutile, whenRead)
+            readAlone(paths[0], shared, decoder, progress, isFutile, whenRead)
         } else {
             readMerged(paths, decoder, plan, progress, isFutile, whenRead)
         }
     }
 
     private mutating func readAlone(
-        _ path: String, _ decoder: consuming CaptureDecoder, _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool,
-        _ whenRead: () -> Void
+        _ path: String, _ shared: SharedCaptureReader?, _ decoder: consuming CaptureDecoder,
+        _ progress: ReadingProgress, _ isFutile: (Bool) -> Bool, _ whenRead: () -> Void
     ) {
         var decoder = decoder
         do {
-            let input = try FileInput(path, progress)
-            defer { input.closeFile() }
-            var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
-            let bar = showsProgress ? ProgressBar(total: input.identity?.size) : nil
-            defer { bar?.clear() }
-            while !progress.isOver, try reader.step(to: &decoder) != .end {
-                if input.isFollowed { whenRead() }
-                bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
-                if isFutile(decoder.hasReachedLimit) { progress.abandon() }
+            if var shared {
+                try step(&shared, to: &decoder, total: FileStatus(of: path)?.size, progress, isFutile) {}
+            } else {
+                let input = try FileInput(path, progress)
+                defer { input.closeFile() }
+                var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
+                let isFollowed = input.isFollowed
+                try step(&reader, to: &decoder, total: input.identity?.size, progress, isFutile) {
+                    if isFollowed { whenRead() }
+                }
             }
         } catch {
             // If a signal ends the reading of a followed file, that may be in the middle of a packet.
@@ -103,6 +106,20 @@ struct CaptureReading {
         }
         if !progress.isAbandoned { decoder.finish() }
         (counters, hasReachedLimit) = (decoder.counters, decoder.hasReachedLimit)
+    }
+
+    /// Reads to the end, or until that is no longer wanted.
+    private func step<Reader: SteppingReader>(
+        _ reader: inout Reader, to decoder: inout CaptureDecoder, total: Int?, _ progress: ReadingProgress,
+        _ isFutile: (Bool) -> Bool, _ whenRead: () -> Void
+    ) throws(CaptureReadFailure<Reader.Failure>) {
+        let bar = showsProgress ? ProgressBar(total: total) : nil
+        defer { bar?.clear() }
+        while !progress.isOver, try reader.step(to: &decoder) != .end {
+            whenRead()
+            bar?.update(bytes: reader.bytesRead, packets: reader.packetCount)
+            if isFutile(decoder.hasReachedLimit) { progress.abandon() }
+        }
     }
 
     /// Connections continue from one file to the next.
@@ -147,6 +164,9 @@ struct CaptureReading {
         case CaptureReadFailure<CommandError>.damaged(let damage):
             damage.compression.map { advice(on: $0, path) } ?? "\(shown(path)): \(damage)"
         case CaptureReadFailure<CommandError>.unreadable(let error): "\(error)"
+        case CaptureReadFailure<any Error>.damaged(let damage):
+            describe(CaptureReadFailure<CommandError>.damaged(damage), path)
+        case CaptureReadFailure<any Error>.unreadable(let error): "\(error)"
         default: "\(error)"
         }
     }

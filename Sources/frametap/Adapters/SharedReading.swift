@@ -6,8 +6,11 @@ import Streams
 import Synchronization
 import Trace
 
-/// Reads captures on several threads, each of which reads everything and decodes its share of the connections: used if no frames
-/// are shown, and the counts are added up.
+/// Reads captures on several threads, each of which decodes its share of the connections: used if no frames are shown, and the counts
+/// are added up.
+///
+/// One file is read once for all of them. Two threads read it twice, which takes less time than bytes take from the other core's cache,
+/// unless it is compressed. Of several files, which are read as one timeline, each thread reads everything.
 struct SharedReading {
     /// Smaller captures are read before another thread would have started.
     private static let leastSize = 4 << 20
@@ -15,24 +18,34 @@ struct SharedReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// The shares of the threads, estimated from the first bytes of a capture; nil if the work could not be divided evenly, or if
-    /// it is not worth it.
+    /// How the work is divided.
+    struct Division {
+        /// A share for each thread.
+        var shares: [CaptureShare]
+        /// Whether the file is read once for all threads.
+        var isReadOnce: Bool
+    }
+
+    /// How to divide the work, estimated from the first bytes of a capture; nil if that could not be done evenly, or is not worth it.
     ///
     /// - Parameter threads: how many.
-    static func shares(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
+    static func division(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> Division? {
         guard let first = paths.first, let input = try? FileInput(first) else { return nil }
         defer { input.closeFile() }
         guard let size = input.identity?.size, size >= leastSize else { return nil }
         let weights = ShareWeights()
         var decoder = CaptureDecoder(options: options, receiver: weights)
         var reader = CaptureReader(input)
-        // Each thread would have to decompress a compressed file.
-        guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding else { return nil }
+        // Each thread would have to decompress the compressed ones of several files.
+        guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding || paths.count == 1 else { return nil }
         decoder.finish()
         // Few hosts cannot be divided among many threads, but perhaps among some.
         var count = threads
         while count > 1 {
-            if let shares = weights.shares(count) { return shares }
+            if let shares = weights.shares(count) {
+                return Division(
+                    shares: shares, isReadOnce: paths.count == 1 && (reader.isExpanding || shares.count > 2))
+            }
             count /= 2
         }
         return nil
@@ -41,27 +54,35 @@ struct SharedReading {
     /// Reads the files.
     ///
     /// - Parameters:
-    ///   - shares: one for each thread.
+    ///   - division: how the work is divided.
     ///   - decoder: receives the added counts.
     ///   - decodings: what the decoder looks for, loaded anew for each other thread: shared objects would make the threads
     ///     contend with one another (reference counts).
     /// - Returns: false if the work cannot be split by share, because of a limit that all connections share, or because the file
     ///   changed meanwhile. Nothing was added then.
     mutating func read(
-        _ paths: [String], _ shares: [CaptureShare], options: ReassemblyOptions, to decoder: Decoder,
+        _ paths: [String], _ division: Division, options: ReassemblyOptions, to decoder: Decoder,
         _ decodings: () throws -> DecodingOptions,
         progress: ReadingProgress
     ) rethrows -> Bool {
+        let shares = division.shares
         let decodings = [decoder.options] + (try shares.dropFirst().map { _ in try decodings() })
+        let input = division.isReadOnce ? try? FileInput(paths[0], progress) : nil
+        defer { input?.closeFile() }
+        let capture = input.map { SharedCapture($0, for: shares.count) }
         let parts = Mutex<[Part]>([])
         @Sendable func read(_ index: Int) {
+            defer { capture?.leave(index) }
             var own = decodings[index]
             own.memoryLimit /= shares.count
             // What analyses remember has limits for each bucket of hosts (`HostBuckets`): they do not depend on the share.
             let part = Decoder(own, sinks: [])
             var reading = CaptureReading(showsProgress: index == 0)
             // At a limit that all connections share, everything has to be read again, by one thread.
-            reading.read(paths, options: options.taking(shares[index]), to: part, progress: progress) {
+            reading.read(
+                paths, from: capture.map { SharedCaptureReader($0, share: index) },
+                options: options.taking(shares[index]), to: part, progress: progress
+            ) {
                 $0 || part.hasReachedMemoryLimit
             } whenRead: {
             }

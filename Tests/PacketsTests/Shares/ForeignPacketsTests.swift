@@ -183,9 +183,11 @@ import Testing
             self.passes = passes
         }
 
-        var receivedShare: CaptureShare? { passes ? decoder.receivedShare : nil }
-        var quietUntil: Timestamp { decoder.quietUntil }
-        mutating func passedOver(_ packets: PassedPackets) { decoder.passedOver(packets) }
+        var passesOver: Bool { passes && decoder.passesOver }
+        mutating func passOver(
+            _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+            record: (_ at: Int) -> PassedPackets.Record?
+        ) -> Int { decoder.passOver(window, from: &at, position: position, runs: &runs, record: record) }
         mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
             decoder.receive(packet, bytes: bytes, options: options)
         }

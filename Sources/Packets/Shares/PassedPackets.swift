@@ -14,7 +14,7 @@ package struct PassedPackets {
     private(set) var latest = Timestamp(nanoseconds: .min)
 
     /// Where a file has a packet of Ethernet.
-    struct Record {
+    package struct Record {
         /// Where the packet begins.
         var start: Int
         /// How many bytes of it were captured.
@@ -23,6 +23,13 @@ package struct PassedPackets {
         var time: Timestamp
         /// Where the next record begins.
         var end: Int
+    }
+
+    /// Passes over a run that is known.
+    @inline(__always)
+    init(_ run: ForeignRuns.Run) {
+        (count, byteCount) = (run.count, run.byteCount)
+        (time, latest) = (run.time, run.time)
     }
 
     /// Passes over packets, until one has to be received, or something else is next.

@@ -42,6 +42,12 @@ package struct CaptureShare: Hashable, Sendable {
     @inline(__always)
     package func has(_ bucket: Int) -> Bool { own >> UInt64(bucket) & 1 == 1 }
 
+    /// Whether one of several buckets is in it.
+    ///
+    /// - Parameter buckets: a bit for each.
+    @inline(__always)
+    func hasAny(of buckets: UInt64) -> Bool { own & buckets != 0 }
+
     /// Whether the connections of two hosts are in it.
     @inline(__always)
     package func contains(_ one: IPAddress, _ other: IPAddress) -> Bool { has(HostBuckets.bucket(one, other)) }

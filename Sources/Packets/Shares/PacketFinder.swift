@@ -1,0 +1,95 @@
+import Streams
+
+/// Finds the packets of a window: once, instead of once for each share.
+struct PacketFinder: PacketReceiver {
+    /// The shortest record of a packet of the most common kind; in a pcapng file it is longer.
+    private static let shortest = 16 + 54
+
+    /// What was found.
+    private(set) var found = PacketPlaces()
+    /// The offset of the window in the file.
+    private var origin = 0
+    /// The last packet.
+    private var last = PacketPlaces.Place()
+
+    /// Begins a window.
+    ///
+    /// - Parameters:
+    ///   - origin: its offset in the file.
+    ///   - memory: what was found in a window that is over; its memory is used again, and what was found since is put there.
+    mutating func begin(at origin: Int, exchanging memory: inout PacketPlaces) {
+        swap(&found, &memory)
+        (found.count, found.isOrdered, self.origin) = (0, true, origin)
+        last = PacketPlaces.Place()
+    }
+
+    var passesOver: Bool { true }
+
+    /// Takes the next packets, as far as they are of the most common kind.
+    @inline(__always)
+    mutating func passOver(
+        _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
+        record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int {
+        let shift = position &- origin
+        begin(at &+ shift)
+        found.reserve((window.byteCount &- at) / Self.shortest &+ 1)
+        // Alone, so that it can be changed without checks for each packet.
+        var memory: [PacketPlaces.Place] = []
+        swap(&memory, &found.places)
+        defer { swap(&memory, &found.places) }
+        let first = found.count
+        var (count, isOrdered, last) = (first, found.isOrdered, last)
+        var places = memory.mutableSpan
+        while count < places.count, let record = record(at),
+            let common = CommonPacket(in: window, at: record.start, byteCount: record.captured)
+        {
+            at = record.end
+            if record.time < last.time { isOrdered = false }
+            last = PacketPlaces.Place(
+                end: UInt32(truncatingIfNeeded: at &+ shift),
+                byteCount: last.byteCount &+ UInt32(truncatingIfNeeded: record.captured), time: record.time,
+                buckets: Self.bucket(common))
+            places[unchecked: count] = last
+            count &+= 1
+        }
+        (found.count, found.isOrdered, self.last) = (count, isOrdered, last)
+        return count &- first
+    }
+
+    /// Takes the next packet: one that is not of the most common kind is everybody's.
+    mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
+        begin(packet.place.lowerBound &- origin)
+        last.buckets = .max
+        if packet.hasTime {
+            if packet.linkType == .ethernet, let common = CommonPacket(bytes) { last.buckets = Self.bucket(common) }
+            if packet.time < last.time { found.isOrdered = false }
+            last.time = packet.time
+        }
+        last.end = UInt32(truncatingIfNeeded: packet.place.upperBound &- origin)
+        last.byteCount &+= UInt32(truncatingIfNeeded: bytes.byteCount)
+        found.append(last)
+        return .taken
+    }
+
+    mutating func captured(until time: Timestamp) {}
+
+    mutating func parse(
+        _ window: RawSpan, isLast: Bool, by parser: inout CaptureParser
+    ) throws(CaptureError) -> CaptureParser.Progress {
+        try parser.parse(window, isLast: isLast, to: &self)
+    }
+
+    /// The next packet begins at an offset: something else may be before it.
+    @inline(__always)
+    private mutating func begin(_ start: Int) {
+        guard start != Int(last.end) else { return }
+        (last.end, last.buckets) = (UInt32(truncatingIfNeeded: start), .max)
+        found.append(last)
+    }
+
+    @inline(__always)
+    private static func bucket(_ packet: CommonPacket) -> UInt64 {
+        1 &<< UInt64(truncatingIfNeeded: HostBuckets.bucket(packet.source, packet.destination))
+    }
+}
