@@ -136,7 +136,13 @@ package struct Framer {
         if case .aligned = mode { true } else { false }
     }
 
-    // What a trial asks at every step is mutating: otherwise the framer would be copied out of the trial for the question.
+    // What a trial asks at every step is mutating: otherwise the framer would be copied out of the trial for the question. So is what a
+    // relay asks for every message.
+
+    /// Whether it is known that the next byte begins a frame.
+    package var isBetweenFrames: Bool {
+        mutating get { isAligned && heldBytes == 0 }
+    }
 
     /// How many of the available bytes prove that a frame starts with them.
     var proof: Int? {

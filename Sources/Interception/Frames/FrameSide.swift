@@ -50,8 +50,7 @@ final class FrameSide {
     /// Whether nothing waits here, and the next byte begins a frame.
     var isIdle: Bool {
         pending == 0 && hold == nil && joining == nil && joined.isEmpty && swapped == nil && heldCount == 0
-            && injected.isEmpty && passing.isEmpty && !isInsideFrame && !isOver && framer.isAligned
-            && framer.heldBytes == 0
+            && injected.isEmpty && passing.isEmpty && !isInsideFrame && !isOver && framer.isBetweenFrames
     }
 
     /// Splits bytes into frames; nothing waits here.
@@ -61,7 +60,7 @@ final class FrameSide {
         _ bytes: RawSpan, at now: Timestamp, _ scratch: FramingScratch, into found: FrameCollector
     ) -> (base: Int, isWhole: Bool) {
         framer.receive(bytes, at: now, packet: 0, scratch: scratch, into: found)
-        return (base, framer.isAligned && framer.heldBytes == 0)
+        return (base, framer.isBetweenFrames)
     }
 
     /// Bytes passed without waiting here.

@@ -240,7 +240,7 @@ extension SideDecoder: FrameReceiver {
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
         if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
-        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 || changed != nil && connection.leg == .in {
+        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 || mayHide(traced) {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
         if let changed { compare(&traced, content, raw, with: changed) }
@@ -250,6 +250,11 @@ extension SideDecoder: FrameReceiver {
         output.show(traced, content, on: connection)
     }
 
+    /// Whether a frame was sent that may have secrets, while rules may change what passes.
+    private func mayHide(_ frame: TracedFrame) -> Bool {
+        changed != nil && connection.leg == .in && (frame.isSecret || !sieve.kinds.hidesNothing(frame.kind))
+    }
+
     /// Notes whether a frame that was sent has secrets, and finds out whether one that was passed on may be such a one, changed.
     @inline(never)
     private func compare(
@@ -257,8 +262,7 @@ extension SideDecoder: FrameReceiver {
     ) {
         switch connection.leg {
         case .in:
-            let mayHide = frame.isSecret || !sieve.kinds.hidesNothing(frame.kind)
-            let isSecret = mayHide && FrameSecrets.hidesAnything(of: frame, content, sieve.kinds)
+            let isSecret = mayHide(frame) && FrameSecrets.hidesAnything(of: frame, content, sieve.kinds)
             changed.sent(frame.info.index, isSecret: isSecret, from: frame.direction)
         case .out:
             guard changed.mayHide(raw, from: frame.direction) else { return }
