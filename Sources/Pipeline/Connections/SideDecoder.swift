@@ -240,7 +240,7 @@ extension SideDecoder: FrameReceiver {
         traced.kind = pick.kind
         if !plan.following.isEmpty { traced.isSecret = followsSecretly(traced, content) }
         if frame.streamed > 0 { traced.body = plan.format.directions[direction].streamedBody(of: frame, content) }
-        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 || mayHide(traced) {
+        if plan.hasBodies, pick.hasNewFault || output.frameSinks.count > 1 || changed != nil && mayHide(traced) {
             traced.body = traced.decodedBody(of: content, sieve.kinds)
         }
         if let changed { compare(&traced, content, raw, with: changed) }
@@ -250,9 +250,9 @@ extension SideDecoder: FrameReceiver {
         output.show(traced, content, on: connection)
     }
 
-    /// Whether a frame was sent that may have secrets, while rules may change what passes.
-    private func mayHide(_ frame: TracedFrame) -> Bool {
-        changed != nil && connection.leg == .in && (frame.isSecret || !sieve.kinds.hidesNothing(frame.kind))
+    /// Whether a frame was sent, not passed on, and may have secrets.
+    private func mayHide(_ frame: borrowing TracedFrame) -> Bool {
+        connection.leg == .in && (frame.isSecret || !sieve.kinds.hidesNothing(frame.kind))
     }
 
     /// Notes whether a frame that was sent has secrets, and finds out whether one that was passed on may be such a one, changed.
