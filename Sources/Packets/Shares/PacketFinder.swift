@@ -4,6 +4,8 @@ import Streams
 struct PacketFinder: PacketReceiver {
     /// The shortest record of a packet of the most common kind; in a pcapng file it is longer.
     private static let shortest = 16 + 54
+    /// For how many packets there is room at first: a window that is larger than usual has a long packet, not many.
+    private static let most = 1 << 14
 
     /// What was found.
     private(set) var found = PacketPlaces()
@@ -33,7 +35,7 @@ struct PacketFinder: PacketReceiver {
     ) -> Int {
         let shift = position &- origin
         begin(at &+ shift)
-        found.reserve((window.byteCount &- at) / Self.shortest &+ 1)
+        found.reserve(min((window.byteCount &- at) / Self.shortest, Self.most) &+ 1)
         // Alone, so that it can be changed without checks for each packet.
         var memory: [PacketPlaces.Place] = []
         swap(&memory, &found.places)
