@@ -94,21 +94,17 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
         record: (_ at: Int) -> PassedPackets.Record?
     ) -> Int {
         guard let share else { return 0 }
-        let passed: PassedPackets
-        if runs == nil {
-            passed = PassedPackets(
-                in: window, from: &at, exceptOf: share, quietUntil: { reassembler.quietUntil }, record: record)
-        } else {
+        if runs != nil {
             guard let run = runs?.run(at: position &+ at, exceptOf: share) else { return 0 }
             if run.time < reassembler.quietUntil {
                 at = (runs?.origin ?? position) &- position &+ run.end
                 runs?.pass(run)
-                passed = PassedPackets(run)
-            } else {
-                passed = PassedPackets(
-                    in: window, from: &at, exceptOf: share, quietUntil: { reassembler.quietUntil }, record: record)
+                passedOver(PassedPackets(run))
+                return run.count
             }
         }
+        let passed = PassedPackets(
+            in: window, from: &at, exceptOf: share, quietUntil: { reassembler.quietUntil }, record: record)
         if passed.count > 0 { passedOver(passed) }
         return passed.count
     }
