@@ -61,12 +61,12 @@ struct CaptureReading {
     /// Reads the files as one timeline.
     ///
     /// - Parameters:
+    ///   - shared: reads the only file, of which `options` has a share; nil: the files are opened.
     ///   - plan: what is read of the files; nil: all.
     ///   - progress: where a consumer may report that it has enough.
     ///   - isFutile: whether reading is to be abandoned; called between packets with whether reassembly has reached a limit that
     ///     all connections share.
     ///   - whenRead: called after each reading of a file that is being followed.
-    ///   - shared: reads the only file, of which `options` has a share; nil: the files are opened.
     mutating func read(
         _ paths: [String], from shared: SharedCaptureReader? = nil, options: ReassemblyOptions,
         to receiver: any StreamReceiver, plan: ReadingPlan? = nil, progress: ReadingProgress = ReadingProgress(),
