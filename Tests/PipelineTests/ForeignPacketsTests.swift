@@ -36,8 +36,8 @@ import Trace
             for index in 0..<3 {
                 let options = ReassemblyOptions().taking(CaptureShare(index, of: 3))
                 let (expected, none) = try found(file, options, passes: false)
-                let (text, passed) = try found(file, options, passes: true)
-                #expect(text == expected, "seed \(seed), share \(index)")
+                let (actual, passed) = try found(file, options, passes: true)
+                #expect(actual == expected, "seed \(seed), share \(index)")
                 #expect(shared[index] == expected, "seed \(seed), share \(index), together")
                 #expect(none == 0)
                 #expect(passed > packets.count / 10, "seed \(seed), share \(index)")
@@ -45,20 +45,39 @@ import Trace
         }
     }
 
-    /// The trace, the counters, the summary and the last packet's number of a capture, and how many packets were passed over.
-    private func found(_ file: [UInt8], _ options: ReassemblyOptions, passes: Bool) throws -> ([String], Int) {
+    /// What a thread finds in a capture.
+    private struct Findings: Equatable {
+        var trace = ""
+        var counters = CaptureCounters()
+        var summary = Summary()
+        var packets = 0
+
+        init() {}
+
+        init(_ decoder: Decoder, _ output: MemoryOutput, _ counters: CaptureCounters, _ packets: Int) {
+            decoder.finish()
+            decoder.flush()
+            trace = output.text
+            self.counters = counters
+            summary = decoder.summary
+            self.packets = packets
+        }
+    }
+
+    /// What one thread that reads the capture alone finds, and how many packets it passed over.
+    private func found(_ file: [UInt8], _ options: ReassemblyOptions, passes: Bool) throws -> (Findings, Int) {
         let (decoder, output) = try Self.decoder()
         var packets = Passing(receiver: CaptureDecoder(options: options, receiver: decoder), passes: passes)
         var reader = CaptureReader(CaptureBytes(file), chunk: 1 << 12)
         try reader.read(to: &packets)
         packets.receiver.finish()
-        return (Self.texts(decoder, output, packets.receiver.counters, reader.packetCount), packets.passed)
+        return (Findings(decoder, output, packets.receiver.counters, reader.packetCount), packets.passed)
     }
 
-    /// The same, without the last, of each of several threads that share the capture.
-    private func foundTogether(_ file: [UInt8], shares count: Int) throws -> [[String]] {
+    /// What each of several threads that share the capture finds.
+    private func foundTogether(_ file: [UInt8], shares count: Int) throws -> [Findings] {
         let capture = SharedCapture(CaptureBytes(file), for: count, chunk: 1 << 12)
-        let found = Mutex([[String]](repeating: [], count: count))
+        let found = Mutex([Findings](repeating: Findings(), count: count))
         let group = DispatchGroup()
         for share in 0..<count {
             DispatchQueue(label: "share \(share)").async(group: group) {
@@ -69,8 +88,8 @@ import Trace
                 var reader = SharedCaptureReader(capture, share: share)
                 while (try? reader.step(to: &packets)) == .more {}
                 packets.finish()
-                let texts = Self.texts(decoder, output, packets.counters, reader.packetCount)
-                found.withLock { $0[share] = texts }
+                let findings = Findings(decoder, output, packets.counters, reader.packetCount)
+                found.withLock { $0[share] = findings }
             }
         }
         group.wait()
@@ -83,14 +102,6 @@ import Trace
             DecodingOptions(.automatic(try BuiltInFormats.allWithVariants())),
             sinks: [NDJSONWriter(to: output, source: "", tool: "")])
         return (decoder, output)
-    }
-
-    private static func texts(
-        _ decoder: Decoder, _ output: MemoryOutput, _ counters: CaptureCounters, _ packets: Int
-    ) -> [String] {
-        decoder.finish()
-        decoder.flush()
-        return [output.text, "\(counters)", "\(decoder.summary)", "\(packets)"]
     }
 }
 
