@@ -20,7 +20,7 @@ PATIENCE = 30  # seconds
 
 HAPROXY = """
 global
-  nbthread 1
+  nbthread {threads}
 defaults
   mode tcp
   timeout connect 5s
@@ -82,9 +82,9 @@ def frametap_proxy(shop, server, *arguments, program=None):
 
 
 @contextlib.contextmanager
-def haproxy(shop, server):
-    port, path = free_port(), shop.folder / "haproxy.cfg"
-    path.write_text(HAPROXY.format(port=port, server=server))
+def haproxy(shop, server, threads=1):
+    port, path = free_port(), shop.folder / f"haproxy-{threads}.cfg"
+    path.write_text(HAPROXY.format(port=port, server=server, threads=threads))
     with running("haproxy", "-f", path, "-q") as process:
         wait_for(port)
         yield process, port
@@ -166,35 +166,43 @@ def recorded(trace, expected):
 
 
 def proxy(shop, rounds):
-    """64-byte messages there and back, each waited for."""
-    total = {1: 20_000, 100: 200_000}
-    with echo_server(shop) as server, haproxy(shop, server) as (haproxy_process, other):
-        for connections, must in ((1, 0.9), (100, 0.8)):
-            times = {}
+    """64-byte messages there and back, each waited for: as many event loops as HAProxy has threads."""
+    with echo_server(shop) as server:
+        for threads in (1, 2):
+            with haproxy(shop, server, threads) as reference:
+                for connections in (1, 100):
+                    yield from ping_pong(shop, rounds, server, reference, connections, threads)
 
-            def ask(port):
-                found = RoundTrips.measured(shop, port, connections, total[connections] // connections)
-                times.setdefault(port, []).append(found)
-                return found.rate
 
-            with frametap_proxy(shop, server, "--format", "len16-id") as (process, port, trace):
-                ways = {"direct": Way(server), "haproxy": Way(other, haproxy_process), "frametap": Way(port, process)}
-                ratio, medians, columns = compared(ways, ask, rounds)
-                for name in ("haproxy", "frametap"):
-                    medians[f"{name}_cpu_microseconds_a_message"] = round(medians[f"{name}_cpu_seconds"] / total[connections] * 1e6, 2)
-                process.send_signal(signal.SIGTERM)
-                process.wait(PATIENCE)
-                medians |= recorded(trace, 2 * rounds * total[connections])
-            for name, way in ways.items():
-                for what in ("median", "percentile_99"):
-                    medians[f"{name}_{what}_microseconds"] = round(statistics.median(getattr(found, what) for found in times[way.port]), 1)
-            title = f"proxy, 64-byte ping-pong, {connections} connection{'s' if connections > 1 else ''}"
-            yield Result(
-                "proxy", f"{title}, messages against HAProxy", ratio, "×", must=must, aim=1.0, more_is_better=True, details=medians, **columns)
-            latest = [ours.percentile_99 / theirs.percentile_99 for ours, theirs in zip(times[port], times[other])]
-            yield Result(
-                "proxy", f"{title}, 99th percentile against HAProxy", statistics.median(latest), "×", must=1.2, details=medians,
-                **columns)
+def ping_pong(shop, rounds, server, reference, connections, threads):
+    total = {1: 20_000, 100: 200_000}[connections]
+    (haproxy_process, other), times = reference, {}
+
+    def ask(port):
+        found = RoundTrips.measured(shop, port, connections, total // connections)
+        times.setdefault(port, []).append(found)
+        return found.rate
+
+    with frametap_proxy(shop, server, "--format", "len16-id", "--threads", str(threads)) as (process, port, trace):
+        ways = {"direct": Way(server), "haproxy": Way(other, haproxy_process), "frametap": Way(port, process)}
+        ratio, medians, columns = compared(ways, ask, rounds)
+        for name in ("haproxy", "frametap"):
+            medians[f"{name}_cpu_microseconds_a_message"] = round(medians[f"{name}_cpu_seconds"] / total * 1e6, 2)
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+        medians |= recorded(trace, 2 * rounds * total)
+    for name, way in ways.items():
+        for what in ("median", "percentile_99"):
+            medians[f"{name}_{what}_microseconds"] = round(statistics.median(getattr(found, what) for found in times[way.port]), 1)
+    loops = "one event loop, HAProxy with one thread" if threads == 1 else f"{threads} event loops, HAProxy with {threads} threads"
+    title = f"proxy, 64-byte ping-pong, {connections} connection{'s' if connections > 1 else ''}"
+    yield Result(
+        "proxy", f"{title}, messages against HAProxy ({loops})", ratio, "×", must=0.9 if connections == 1 else 0.8, aim=1.0,
+        more_is_better=True, details=medians, **columns)
+    latest = [ours.percentile_99 / theirs.percentile_99 for ours, theirs in zip(times[port], times[other])]
+    yield Result(
+        "proxy", f"{title}, 99th percentile against HAProxy ({loops})", statistics.median(latest), "×", must=1.2, details=medians,
+        **columns)
 
 
 def rules(shop, rounds):

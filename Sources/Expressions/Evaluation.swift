@@ -1,67 +1,79 @@
 extension Expression {
     /// Whether the condition holds for the fields of `source`.
-    @inlinable
-    package func evaluate<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Bool {
-        condition(nodes.count - 1, source)
+    package func evaluate<Source: FieldSource & ~Copyable>(_ source: borrowing Source) -> Bool {
+        truth { source.value(at: paths[$0]) } ?? false
     }
 
     /// The value of the expression: a field's value, a number, or the truth of a condition.
     ///
     /// Pairing rules use it to compute the key of a frame.
-    @inlinable
-    package func value<Source: FieldSource & ~Copyable & ~Escapable>(_ source: borrowing Source) -> Value {
-        value(nodes.count - 1, source)
+    package func value<Source: FieldSource & ~Copyable>(_ source: borrowing Source) -> Value {
+        value(nodes.count - 1) { source.value(at: paths[$0]) } ?? .absent
     }
 
-    @inlinable
-    func condition<Source: FieldSource & ~Copyable & ~Escapable>(_ index: Int, _ source: borrowing Source) -> Bool {
+    /// Whether the condition holds, as far as fields are known. A field is asked for only if the truth depends on it.
+    ///
+    /// - Parameter field: the value of the field with this index in `paths`; nil if it is not known.
+    /// - Returns: nil if that depends on fields that are not known (the third value of Kleene's logic).
+    package func truth(_ field: (_ path: Int) -> Value?) -> Bool? { condition(nodes.count - 1, field) }
+
+    private func condition(_ index: Int, _ field: (Int) -> Value?) -> Bool? {
         switch nodes[index] {
         case .compare(let relation, let left, let right):
-            return relation.holds(value(left, source), value(right, source))
-        case .all(let operands):
-            for operand in operands where !condition(operand, source) { return false }
-            return true
-        case .any(let operands):
-            for operand in operands where condition(operand, source) { return true }
-            return false
-        case .not(let operand):
-            return !condition(operand, source)
-        case .exists(let path):
-            return source.value(at: paths[path]) != .absent
-        case .matches(let operand, let pattern):
-            return pattern.matches(value(operand, source))
+            guard let left = value(left, field), let right = value(right, field) else { return nil }
+            return relation.holds(left, right)
+        case .all(let operands): return condition(operands, joinedBy: false, field)
+        case .any(let operands): return condition(operands, joinedBy: true, field)
+        case .not(let operand): return condition(operand, field).map { !$0 }
+        case .exists(let path): return field(path).map { $0 != .absent }
+        case .matches(let operand, let pattern): return value(operand, field).map(pattern.matches)
         case .member(let operand, let elements):
-            return contains(value(operand, source), elements, source)
-        case .literal, .field, .arithmetic, .negate:
-            return value(index, source).isTrue
+            guard let wanted = value(operand, field) else { return nil }
+            return contains(wanted, elements, field)
+        case .literal, .field, .arithmetic, .negate: return value(index, field)?.isTrue
         }
     }
 
-    @inlinable
-    func value<Source: FieldSource & ~Copyable & ~Escapable>(_ index: Int, _ source: borrowing Source) -> Value {
+    /// - Parameter decisive: the truth of an operand that decides: true if they are joined by `or`, false if by `and`.
+    private func condition(_ operands: [Int], joinedBy decisive: Bool, _ field: (Int) -> Value?) -> Bool? {
+        var isKnown = true
+        for operand in operands {
+            let truth = condition(operand, field)
+            if truth == decisive { return decisive }
+            if truth == nil { isKnown = false }
+        }
+        return isKnown ? !decisive : nil
+    }
+
+    private func value(_ index: Int, _ field: (Int) -> Value?) -> Value? {
         switch nodes[index] {
         case .literal(let value): return value
-        case .field(let path): return source.value(at: paths[path])
+        case .field(let path): return field(path)
         case .arithmetic(let operation, let left, let right):
-            return operation(value(left, source), value(right, source))
-        case .negate(let operand): return Arithmetic.subtract(.integer(0), value(operand, source))
-        default: return .boolean(condition(index, source))
+            guard let left = value(left, field), let right = value(right, field) else { return nil }
+            return operation(left, right)
+        case .negate(let operand): return value(operand, field).map { Arithmetic.subtract(.integer(0), $0) }
+        default: return condition(index, field).map(Value.boolean)
         }
     }
 
-    @inlinable
-    func contains<Source: FieldSource & ~Copyable & ~Escapable>(
-        _ wanted: Value, _ elements: [Node.Element], _ source: borrowing Source
-    ) -> Bool {
+    private func contains(_ wanted: Value, _ elements: [Node.Element], _ field: (Int) -> Value?) -> Bool? {
+        var isKnown = true
         for element in elements {
-            let low = value(element.low, source)
-            if let high = element.high {
-                let inside = Relation.lessOrEqual
-                if inside.holds(low, wanted), inside.holds(wanted, value(high, source)) { return true }
+            guard let low = value(element.low, field) else {
+                isKnown = false
+                continue
+            }
+            if let end = element.high {
+                guard let high = value(end, field) else {
+                    isKnown = false
+                    continue
+                }
+                if Relation.lessOrEqual.holds(low, wanted), Relation.lessOrEqual.holds(wanted, high) { return true }
             } else if Relation.equal.holds(wanted, low) {
                 return true
             }
         }
-        return false
+        return isKnown ? false : nil
     }
 }

@@ -23,7 +23,7 @@ package struct Expression: Sendable, Hashable {
     package let paths: [[String]]
 
     /// Operands before their users; the last one is the whole expression.
-    @usableFromInline let nodes: [Node]
+    let nodes: [Node]
 
     /// The most bytes of UTF-8 an expression may have.
     package static let sizeLimit = 262_144
@@ -59,7 +59,7 @@ package struct Expression: Sendable, Hashable {
 }
 
 /// The names and values of fields: a frame, as seen by expressions.
-package protocol FieldSource: ~Copyable, ~Escapable {
+package protocol FieldSource: ~Copyable {
     /// The value of a field, or `absent`.
     ///
     /// - Parameter path: at least one name; an index into a list is its decimal text.

@@ -1,6 +1,5 @@
 /// One step of an expression. Steps are kept in one array, operands before their users, and refer to each other by index:
 /// copying, hashing and freeing an expression needs no recursion, however it was nested.
-@usableFromInline
 enum Node: Hashable, Sendable {
     case literal(Value)
     /// The field with this index in `paths`.
@@ -16,15 +15,13 @@ enum Node: Hashable, Sendable {
     case any([Int])
 
     /// An element of `in {…}`: a value or a range.
-    @usableFromInline
     struct Element: Hashable, Sendable {
-        @usableFromInline let low: Int
-        @usableFromInline let high: Int?
+        let low: Int
+        let high: Int?
     }
 }
 
 /// A comparison operator; the raw value is the printed spelling.
-@usableFromInline
 enum Relation: String, Sendable {
     case equal = "=="
     case notEqual = "!="
@@ -40,7 +37,6 @@ enum Relation: String, Sendable {
     var isSearch: Bool { self == .contains || self == .startsWith || self == .endsWith }
 
     /// Whether it holds between two values: never if one is missing.
-    @usableFromInline
     func holds(_ left: Value, _ right: Value) -> Bool {
         switch self {
         case .equal: left.compared(to: right) == .same
@@ -57,7 +53,6 @@ enum Relation: String, Sendable {
 }
 
 /// An arithmetic operator; the raw value is its spelling.
-@usableFromInline
 enum Arithmetic: String, Sendable {
     case add = "+"
     case subtract = "-"
@@ -67,7 +62,6 @@ enum Arithmetic: String, Sendable {
     case bits = "&"
 
     /// The result, or absent if an operand is not a number.
-    @usableFromInline
     func callAsFunction(_ left: Value, _ right: Value) -> Value {
         guard let left = Number(left), let right = Number(right) else { return .absent }
         return left.applying(self, to: right)

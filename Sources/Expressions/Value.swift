@@ -1,7 +1,6 @@
 /// The value of a field or of an expression.
 ///
 /// Swift's `==` compares cases as they are; equality and order in expressions are defined by `compared(to:)`.
-@usableFromInline
 package enum Value: Hashable, Sendable {
     /// The field is missing.
     case absent

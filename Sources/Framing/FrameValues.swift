@@ -167,8 +167,15 @@ package struct FrameValues {
     package func fulfil(
         _ condition: Expression, content: RawSpan, shape: FrameShape, format: DirectionFormat
     ) -> Bool {
-        let values = condition.paths.map { value(at: $0, content: content, shape: shape, format: format) }
-        return condition.evaluate(Resolved(paths: condition.paths, values: values))
+        // A value is computed once, and only if the condition's truth depends on it: a body need not be decoded for a type.
+        var known = [Value?](repeating: nil, count: condition.paths.count)
+        let truth = condition.truth { path in
+            if let value = known[path] { return value }
+            let value = value(at: condition.paths[path], content: content, shape: shape, format: format)
+            known[path] = value
+            return value
+        }
+        return truth ?? false
     }
 
     /// One value; absent if the frame has none of that name.
@@ -216,15 +223,6 @@ package struct FrameValues {
     }
 
     private func text(_ text: String?) -> Value { text.map(Value.text) ?? .absent }
-
-    private struct Resolved: FieldSource {
-        let paths: [[String]]
-        let values: [Value]
-
-        func value(at path: [String]) -> Value {
-            paths.firstIndex(of: path).map { values[$0] } ?? .absent
-        }
-    }
 }
 
 extension Value {

@@ -90,6 +90,39 @@ import Testing
         #expect(expression.paths == [["b", "c"], ["a"], ["d", "0", "x y"], ["e"], ["f"]])
     }
 
+    /// A field is asked for only if the truth depends on it, from the left.
+    @Test(arguments: [
+        ("a == 1 and b == 2", [0]), ("a == 0 and b == 2", [0, 1]), ("a == 0 or b == 2", [0]),
+        ("a == 1 or b == 2", [0, 1]),
+        ("not (a == 1 and b == 2)", [0]), ("(a == 1 or b == 0) and c exists", [0, 1, 2]), ("a in {b, c}", [0, 1]),
+        ("a in {b..c}", [0, 1, 2]), ("a == 0 or b / c > 1", [0]),
+    ])
+    func onlyWhatDecidesIsAskedFor(text: String, expected: [Int]) throws {
+        var asked: [Int] = []
+        _ = try Expression(text).truth {
+            asked.append($0)
+            return .integer(0)
+        }
+        #expect(asked == expected)
+    }
+
+    /// What is not known decides nothing by itself, and what is known may decide in spite of it: `a` is 0, and nothing else is known.
+    @Test(
+        arguments: [
+            ("a == 0", true), ("a == 1", false), ("b == 1", nil), ("a == 1 and b == 1", false),
+            ("b == 1 and a == 1", false),
+            ("a == 0 and b == 1", nil), ("a == 0 or b == 1", true), ("b == 1 or a == 0", true),
+            ("a == 1 or b == 1", nil),
+            ("not (b == 1 and a == 1)", true), ("not b", nil), ("b exists", nil), ("b matches 'x'", nil),
+            ("a in {b, 0}", true), ("a in {b, 1}", nil), ("a in {b..9}", nil), ("a in {1..b}", nil), ("b in {0}", nil),
+            ("a + b == 1", nil), ("-b == 1", nil), ("-a == 0", true), ("(a == b) == true", nil),
+            ("a == 1 and b * c > 2", false),
+        ] as [(String, Bool?)])
+    func someFieldsMayDecide(text: String, expected: Bool?) throws {
+        let expression = try Expression(text)
+        #expect(expression.truth { expression.paths[$0] == ["a"] ? .integer(0) : nil } == expected)
+    }
+
     @Test func aSourceNeedNotBeCopyable() throws {
         struct Borrowed: ~Copyable, FieldSource {
             func value(at path: [String]) -> Value { .integer(Int64(path.count)) }

@@ -16,6 +16,36 @@ import Testing
         }
     }
 
+    /// What some fields decide, no values of the others change; and if all fields are known, nothing is undecided.
+    @Test func whatIsDecidedStays() throws {
+        var random = SeededGenerator.printed("deciding")
+        var counts = [true: 0, false: 0, nil: 0] as [Bool?: Int]
+        let values: [Value] = [
+            .absent, .integer(5), .text(""), .number(-2.5), .boolean(true), .bytes([0, 255]), .text("x"),
+        ]
+        for _ in 0..<20_000 {
+            let text = condition(3, &random)
+            let expression = try Expression(text)
+            let known = expression.paths.map { _ in Int.random(in: 0..<3, using: &random) > 0 }
+            let first = expression.paths.map { _ in values.randomElement(using: &random) ?? .absent }
+            let truth = expression.truth { known[$0] ? first[$0] : nil }
+            counts[truth, default: 0] += 1
+            for _ in 0..<4 {
+                let all = first.indices.map { known[$0] ? first[$0] : values.randomElement(using: &random) ?? .absent }
+                var asked: Set<Int> = []
+                let whole = expression.truth {
+                    asked.insert($0)
+                    return all[$0]
+                }
+                #expect(whole != nil, "\(text)")
+                #expect(truth == nil || truth == whole, "\(text)")
+                // What was not asked for does not matter.
+                #expect(expression.truth { asked.contains($0) ? all[$0] : nil } == whole, "\(text)")
+            }
+        }
+        #expect(counts.values.allSatisfy { $0 > 1_000 }, "\(counts)")
+    }
+
     @Test func garbageNeverTraps() {
         var random = SeededGenerator.printed("garbage")
         var accepted = 0

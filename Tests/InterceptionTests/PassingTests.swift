@@ -21,10 +21,11 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         let (format, pieces) = try Conversations.of(name)
+        let all = Self.rules + Self.typedRules(format, pieces)
         var untouched = 0
-        for round in 0..<25 {
+        for round in 0..<50 {
             let place = Comment(rawValue: "seed \(seed), round \(round)")
-            let texts = Self.rules.shuffled(using: &generator).prefix(Int.random(in: 1...2, using: &generator))
+            let texts = all.shuffled(using: &generator).prefix(Int.random(in: 1...2, using: &generator))
             // Not every rule suits every format.
             let rules = texts.compactMap { try? RuleFile.rule($0, number: 1, format: format) }
             let set = RuleSet(rules, seed: seed)
@@ -54,6 +55,30 @@ import Testing
         }
         // Where a frame of this format ends, what follows it decides.
         #expect(untouched > 0 || name == "marker", "seed \(seed)")
+    }
+
+    /// Rules whose conditions are decided by the types of the frames there are, for some of them.
+    private static func typedRules(_ format: Format, _ pieces: [Conversations.Piece]) -> [String] {
+        var types: Set<String> = []
+        for direction in Direction.allCases {
+            let side = format.directions[direction]
+            for frame in Framed(pieces.filter { $0.direction == direction }.flatMap(\.bytes), direction, format).frames
+            {
+                let type = side.withContent(of: frame.bytes.span.bytes, frame.info.shape) { side.type(of: $0, $1) }
+                if let type { types.insert(type.debugDescription) }
+            }
+        }
+        return types.sorted().flatMap { type in
+            [
+                "drop: type == \(type) and length > 20", "drop: type == \(type); from: client",
+                "duplicate: type != \(type) and index < 9; from: server",
+                "swap: all; after: type == \(type) and index > 3",
+                "drop: type == \(type) or index == 7", "delay: 2 ms; when: type == \(type) and from == server",
+            ]
+        } + [
+            "drop: heartbeat and index > 2", "delay: 3 ms; when: not heartbeat and length > 9",
+            "drop: type exists and index == 4",
+        ]
     }
 
     /// Bytes that are no frame, and end where the next one starts, are not held until it comes.

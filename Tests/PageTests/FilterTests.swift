@@ -23,7 +23,8 @@ import Trace
         "fields.args[0] exists", "fields.tags[tag=35].value == \"D\"", "fields.target exists",
         "connection == 1", "connection.server contains \":\"", "connection.client endsWith \"1\"", "time >= \"2020\"",
         "time < \"2020\" or length > 50", "connection == 1 and body.text exists", "body.fields exists", "missing == 0",
-        "fields.transactionId == 1",
+        "fields.transactionId == 1", "type exists and length > 50", "type != \"txt\" and from == server and heartbeat",
+        "type == \"txt\" and from == client or index == 2", "not (type == \"PUBLISH\" and length < 20)",
     ]
 
     /// The frames that each condition selects.

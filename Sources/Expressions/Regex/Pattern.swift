@@ -10,7 +10,6 @@ import Streams
 ///
 /// Texts match by Unicode scalars. Bytes match as UTF-8 in which a byte that is not part of valid UTF-8 counts as the scalar of
 /// its value, so that `^\xff\xd8` finds a JPEG; to find arbitrary exact bytes, use `contains x"…"`.
-@usableFromInline
 package struct Pattern: Sendable {
     /// The pattern as written.
     package let source: String
@@ -78,12 +77,12 @@ package struct Pattern: Sendable {
 
 extension Pattern: Hashable {
     /// Patterns are equal if they are written the same, scalar by scalar.
-    @usableFromInline package static func == (left: Pattern, right: Pattern) -> Bool {
+    package static func == (left: Pattern, right: Pattern) -> Bool {
         left.source.utf8.elementsEqual(right.source.utf8)
     }
 
     /// Hashes the source.
-    @usableFromInline package func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         for byte in source.utf8 { hasher.combine(byte) }
     }
 }

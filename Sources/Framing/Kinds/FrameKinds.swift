@@ -52,9 +52,7 @@ package final class FrameKinds {
     /// Whether bytes that belong to no frame may hold secrets: a truncated or unrecognized frame.
     package let hidesUnframed: Bool
     private let heartbeat: Expression?
-    private let dependsOnTypeOnly: Bool
     private let pairs: [(role: PairRole, condition: Expression)]
-    private let pairsDependOnTypeOnly: Bool
     @exclusivity(unchecked) private var layouts: [LayoutKinds]
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
@@ -74,9 +72,7 @@ package final class FrameKinds {
         secrets = format.secrets
         hidesUnframed = !format.secrets.isEmpty
         heartbeat = format.heartbeat?.condition
-        dependsOnTypeOnly = heartbeat?.asksForTypeOnly ?? true
         pairs = format.pairConditions(direction)
-        pairsDependOnTypeOnly = pairs.allSatisfy { $0.condition.asksForTypeOnly }
         let side = self.format
         layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
@@ -108,28 +104,21 @@ package final class FrameKinds {
     private func learn(_ content: RawSpan, _ shape: FrameShape) -> Int? {
         guard layouts[shape.layout].isReporting, kinds.count < Self.most else { return nil }
         let type = format.type(of: content, shape)
-        var isHeartbeat: Bool?
-        if let heartbeat {
-            if dependsOnTypeOnly {
-                isHeartbeat = FrameValues(info: FrameInfo(of: shape), direction: direction)
-                    .fulfil(heartbeat, content: content, shape: shape, format: format)
-            }
-        } else {
-            isHeartbeat = false
-        }
+        func truth(_ condition: Expression) -> Bool? { condition.truth(forType: type, from: direction) }
+        let isHeartbeat: Bool? = if let heartbeat { truth(heartbeat) } else { false }
         var typeJSON = Array("null".utf8)
         if let type {
             typeJSON = []
             JSONOutput.string(type, into: &typeJSON)
         }
         var hidden: SecretPaths?
-        if secrets.allSatisfy({ $0.condition?.asksForTypeOnly ?? true }) {
-            let values = FrameValues(info: FrameInfo(of: shape), direction: direction)
-            hidden = SecretPaths(secrets, from: direction) {
-                values.fulfil($0, content: content, shape: shape, format: format)
-            }
+        if secrets.allSatisfy({ $0.condition.map { truth($0) != nil } ?? true }) {
+            hidden = SecretPaths(secrets, from: direction) { truth($0) == true }
         }
-        let roles = pairsDependOnTypeOnly ? self.roles(nil, FrameInfo(of: shape), content, shape) : nil
+        var roles: [PairRole]?
+        if pairs.allSatisfy({ truth($0.condition) != nil }) {
+            roles = pairs.filter { truth($0.condition) == true }.map(\.role)
+        }
         let kind = Kind(
             type: type, isHeartbeat: isHeartbeat, roles: roles, typeJSON: typeJSON, secrets: hidden,
             body: format.body(of: shape).chain(for: type), bodyVaries: !format.body(of: shape).cases.isEmpty)
@@ -242,9 +231,4 @@ extension FrameKinds {
         let head = kinds[kind].body.readsHead ? format.headFields(of: content, shape) : []
         return kinds[kind].body.decode(body, type: kinds[kind].type, head: head)
     }
-}
-
-extension Expression {
-    /// Whether the condition refers only to a frame's type and sender.
-    package var asksForTypeOnly: Bool { paths.allSatisfy { $0 == ["type"] || $0 == ["from"] } }
 }

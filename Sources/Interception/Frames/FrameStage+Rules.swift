@@ -112,15 +112,17 @@ extension FrameStage {
     func isSelected(_ bytes: RawSpan, _ info: FrameInfo, _ direction: Direction, at now: Timestamp) -> Bool {
         // By name: a subscript would copy the format.
         direction == .fromClient
-            ? isSelected(bytes, info, direction, format.directions.fromClient, at: now)
-            : isSelected(bytes, info, direction, format.directions.fromServer, at: now)
+            ? isSelected(bytes, info, direction, format.directions.fromClient, untouched.fromClient, at: now)
+            : isSelected(bytes, info, direction, format.directions.fromServer, untouched.fromServer, at: now)
     }
 
     private func isSelected(
-        _ bytes: RawSpan, _ info: FrameInfo, _ direction: Direction, _ side: DirectionFormat, at now: Timestamp
+        _ bytes: RawSpan, _ info: FrameInfo, _ direction: Direction, _ side: DirectionFormat,
+        _ untouched: RuledOutTypes?, at now: Timestamp
     ) -> Bool {
-        var values = FrameValues(info: info, direction: direction)
-        return side.withContent(of: bytes, info.shape) { content, shape in
+        side.withContent(of: bytes, info.shape) { content, shape in
+            if let untouched, untouched.contains(content, shape) { return false }
+            var values = FrameValues(info: info, direction: direction)
             func holds(_ condition: Expression) -> Bool {
                 values.fulfil(condition, content: content, shape: shape, format: side)
             }

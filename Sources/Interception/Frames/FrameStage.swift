@@ -23,6 +23,8 @@ struct FrameStage: Stage {
     private let canSkip: Bool
     /// Whether a rule asks whether a frame is a heartbeat.
     let readsHeartbeats: Bool
+    /// The types of frames that no rule is about; nil if a rule is about frames of every type.
+    let untouched: PerDirection<RuledOutTypes?>
 
     /// Whether frames are injected here by command.
     private let isCommanded: Bool
@@ -40,6 +42,20 @@ struct FrameStage: Stage {
             if case .frame(.delay(_, _, isOvertaken: true)) = $0.rule.action { true } else { false }
         }
         canSkip = !countsTypes && !reorders
+        untouched = PerDirection(
+            fromClient: Self.untouched(by: rules, format, .fromClient),
+            fromServer: Self.untouched(by: rules, format, .fromServer))
+    }
+
+    private static func untouched(
+        by rules: [NumberedRule], _ format: Format, _ direction: Direction
+    ) -> RuledOutTypes? {
+        var all: [Expression] = []
+        for rule in rules {
+            guard let conditions = rule.rule.conditions(on: direction) else { return nil }
+            all += conditions
+        }
+        return RuledOutTypes(all, format, direction)
     }
 
     var heldBytes: PerDirection<Int> {
@@ -317,6 +333,14 @@ struct FrameStage: Stage {
 }
 
 extension Rule {
+    /// The conditions of which one must hold for a frame of a direction, so that the rule does something to it or begins to apply;
+    /// nil if it may be any frame.
+    fileprivate func conditions(on direction: Direction) -> [Expression]? {
+        let after = selection.after.map { [$0] } ?? []
+        guard from ?? direction == direction else { return after }
+        return selection.when.map { after + [$0] }
+    }
+
     /// All its conditions.
     var expressions: [Expression] {
         var all = [selection.after, selection.when]

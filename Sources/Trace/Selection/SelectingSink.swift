@@ -7,17 +7,20 @@ package final class SelectingSink: TraceSink {
     private let sink: any TraceSink
     private let selection: Selection
     private var framesLeft: Int
-    /// What a condition on the type alone says of the kinds of frames.
+    /// For which kinds of frames the condition holds, or does not, whatever else is in a frame.
     private var known: [ObjectIdentifier: KnownKinds] = [:]
-    private let asksForTypeOnly: Bool
     /// Whether the condition refers to what a frame contains, which may be secret.
     private let asksForContent: Bool
 
     private struct KnownKinds {
         /// Kept, so that no others take its place.
         let kinds: FrameKinds
-        var fulfil: [Bool?] = []
+        /// By the numbers of the kinds.
+        var answers: [Answer] = []
     }
+
+    private enum Answer { case unknown, holds, fails, dependsOnMore }
+
     /// Called when as many frames as wanted have been passed on.
     private let whenDone: () -> Void
 
@@ -27,7 +30,6 @@ package final class SelectingSink: TraceSink {
         self.sink = sink
         self.whenDone = whenDone
         framesLeft = selection.frames ?? .max
-        asksForTypeOnly = selection.condition?.asksForTypeOnly ?? false
         asksForContent = selection.condition?.paths.contains { ["fields", "body"].contains($0[0]) } ?? false
     }
 
@@ -81,17 +83,28 @@ package final class SelectingSink: TraceSink {
             }
             return values.fulfil(condition, content: bytes, shape: frame.shape, format: kinds.format)
         }
-        guard asksForTypeOnly, let kind = frame.kind else { return isFulfilled() }
-        let key = ObjectIdentifier(kinds)
-        if let fulfil = known[key]?.fulfil, kind < fulfil.count, let result = fulfil[kind] { return result }
-        let result = isFulfilled()
-        var own = known[key] ?? KnownKinds(kinds: kinds)
-        if own.fulfil.count <= kind {
-            own.fulfil.append(contentsOf: repeatElement(nil, count: kind + 1 - own.fulfil.count))
+        guard let kind = frame.kind else { return isFulfilled() }
+        return switch answer(for: kind, of: kinds, condition, frame.direction) {
+        case .holds: true
+        case .fails: false
+        case .unknown, .dependsOnMore: isFulfilled()
         }
-        own.fulfil[kind] = result
+    }
+
+    private func answer(
+        for kind: Int, of kinds: FrameKinds, _ condition: Expression, _ direction: Direction
+    ) -> Answer {
+        let key = ObjectIdentifier(kinds)
+        if let answers = known[key]?.answers, kind < answers.count, answers[kind] != .unknown { return answers[kind] }
+        let truth = condition.truth(forType: kinds.kinds[kind].type, from: direction)
+        let answer: Answer = truth.map { $0 ? .holds : .fails } ?? .dependsOnMore
+        var own = known[key] ?? KnownKinds(kinds: kinds)
+        if own.answers.count <= kind {
+            own.answers.append(contentsOf: repeatElement(.unknown, count: kind + 1 - own.answers.count))
+        }
+        own.answers[kind] = answer
         known[key] = own
-        return result
+        return answer
     }
 
     private func hidesNothing(of frame: TracedFrame, _ kinds: FrameKinds) -> Bool {
