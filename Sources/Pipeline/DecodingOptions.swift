@@ -27,6 +27,9 @@ package struct DecodingOptions: Sendable {
     /// How long a silence ends format detection.
     package var idleTimeout = Interval(nanoseconds: 3_600_000_000_000)
 
+    /// How many connections may have formats on trial at once. Others look for theirs again when twice as many bytes are held.
+    package var awakeDetections = 1_024
+
     /// Whether connections of which a few undecided bytes were seen take less memory. The results are the same.
     package var keepsUndecided = true
 

@@ -33,9 +33,11 @@ enum RandomConnections {
     ///
     /// - Parameters:
     ///   - limit: of memory, in bytes.
+    ///   - detections: how many formats may be looked for at once.
     ///   - rests: whether connections are packed now and then.
     static func run(
-        _ name: String, isNamed: Bool, limit: Int, seed: UInt64, keepsUndecided: Bool = true, rests: Bool = false
+        _ name: String, isNamed: Bool, limit: Int, seed: UInt64, keepsUndecided: Bool = true, detections: Int = 1_024,
+        rests: Bool = false
     ) throws -> Run {
         var generator = SeededGenerator(seed: seed)
         let choice: DecodingOptions.Choice =
@@ -44,6 +46,7 @@ enum RandomConnections {
         var options = DecodingOptions(choice)
         options.memoryLimit = limit
         options.keepsUndecided = keepsUndecided
+        options.awakeDetections = detections
         let output = MemoryOutput()
         let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "-", tool: "test")])
         var now = Timestamp(seconds: 1_795_248_000, nanoseconds: 0)

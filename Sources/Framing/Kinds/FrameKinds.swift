@@ -53,7 +53,7 @@ package final class FrameKinds {
     package let hidesUnframed: Bool
     private let heartbeat: Expression?
     private let pairs: [(role: PairRole, condition: Expression)]
-    @exclusivity(unchecked) private var layouts: [LayoutKinds]
+    private let layouts: [LayoutKinds]
     /// Whether a frame's fields are those of its head, and no others.
     private let hasPlainFields: Bool
     /// What to write for them, and the head's length, if they are numbers in the only layout there is.

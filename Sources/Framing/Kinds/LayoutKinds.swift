@@ -1,13 +1,15 @@
 import Streams
 
 /// The kinds of one layout, by the bytes that determine them.
-struct LayoutKinds {
+///
+/// A class: looking one up copies nothing. Nothing called here re-enters to change it, so exclusivity is not checked.
+final class LayoutKinds {
     let telling: FrameReporting
     /// The kind of all frames, if they share one.
-    private var same: Int?
-    private var numbers: [UInt64: Int] = [:]
+    @exclusivity(unchecked) private var same: Int?
+    @exclusivity(unchecked) private var numbers: [UInt64: Int] = [:]
     /// Values of JSON members as written, quotes included.
-    private var values: [(bytes: [UInt8], kind: Int)] = []
+    @exclusivity(unchecked) private var values: [(bytes: [UInt8], kind: Int)] = []
 
     private static let mostValues = 64
     private static let longestValue = 64
@@ -35,7 +37,7 @@ struct LayoutKinds {
     }
 
     /// Remembers a kind; false if there is no room for it.
-    mutating func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
+    func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
         switch telling {
         case .unknown: return false
         case .same: same = kind

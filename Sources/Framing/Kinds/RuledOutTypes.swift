@@ -8,8 +8,8 @@ package final class RuledOutTypes {
     private let direction: Direction
     private let conditions: [Expression]
     private let heartbeat: Expression?
-    @exclusivity(unchecked) private var layouts: [LayoutKinds]
-    @exclusivity(unchecked) private var roomLeft = 1_024
+    private let layouts: [LayoutKinds]
+    private var roomLeft = 1_024
 
     /// - Parameters:
     ///   - conditions: at least one of them must hold for a frame to be of interest.

@@ -9,7 +9,8 @@ final class FrameCollector: FrameReceiver {
         case passed(to: Int)
     }
 
-    var items: [Item] = []
+    /// Nobody reads them while frames are found.
+    @exclusivity(unchecked) var items: [Item] = []
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) { items.append(.frame(frame)) }
 

@@ -3,44 +3,44 @@ import Streams
 
 /// One direction of a connection whose frames rules apply to: what has arrived, and what waits.
 ///
-/// A class: it has many values, and to read one of them nothing else is copied.
+/// A class: it has many values, and to read one of them nothing else is copied. Nothing that it calls comes back to this side, so
+/// exclusivity is not checked for what is read or changed with each frame.
 final class FrameSide {
-    /// Nothing that it calls comes back to this side.
     @exclusivity(unchecked) var framer: Framer
     /// What has arrived and has not been dealt with, after the first `taken` bytes; from this offset of the stream on.
-    private var buffer: [UInt8] = []
-    private var taken = 0
-    private(set) var base = 0
+    @exclusivity(unchecked) private var buffer: [UInt8] = []
+    @exclusivity(unchecked) private var taken = 0
+    @exclusivity(unchecked) private(set) var base = 0
     /// When bytes last arrived, and since when the first of those that have not been dealt with have been waiting.
-    private(set) var lastBytes = Timestamp(nanoseconds: 0)
+    @exclusivity(unchecked) private(set) var lastBytes = Timestamp(nanoseconds: 0)
     var pendingSince = Timestamp(nanoseconds: 0)
     /// Whether a frame has begun to pass and has not ended.
-    var isInsideFrame = false
+    @exclusivity(unchecked) var isInsideFrame = false
     /// Frames of rules that wait for the end of that one.
-    var injected: [[UInt8]] = []
+    @exclusivity(unchecked) var injected: [[UInt8]] = []
     /// How many frames there were of each type.
     var types: [String: Int] = [:]
     /// A frame that waits for the next one.
-    var swapped: WaitingBytes?
+    @exclusivity(unchecked) var swapped: WaitingBytes?
     var swappedSince = Timestamp(nanoseconds: 0)
     /// Which rule makes frames wait, since when, and until when.
-    var hold: (rule: Int, since: Timestamp, deadline: Timestamp?)?
+    @exclusivity(unchecked) var hold: (rule: Int, since: Timestamp, deadline: Timestamp?)?
     /// The frames that wait, and how many bytes they have.
-    private var held: [WaitingBytes] = []
-    private var heldCount = 0
+    @exclusivity(unchecked) private var held: [WaitingBytes] = []
+    @exclusivity(unchecked) private var heldCount = 0
     /// The end that waits with them.
     var ending: Ending?
     /// Frames that are written together, by which rule, and until when more are waited for.
-    var joined: [[UInt8]] = []
-    var joining: (rule: Int, deadline: Timestamp)?
+    @exclusivity(unchecked) var joined: [[UInt8]] = []
+    @exclusivity(unchecked) var joining: (rule: Int, deadline: Timestamp)?
     /// What the last of them is reported as.
     var joinedReport: ActionReport?
     /// Bytes that pass immediately, to be written together.
-    var passing: [UInt8] = []
+    @exclusivity(unchecked) var passing: [UInt8] = []
     /// Until when frames wait that must not overtake another one.
     var ordered = Timestamp(nanoseconds: .min)
     /// Whether a rule has ended it.
-    var isOver = false
+    @exclusivity(unchecked) var isOver = false
 
     init(_ framer: Framer) { self.framer = framer }
 

@@ -56,7 +56,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         } else if let plan = resources.plans.requested {
             start(plan, FormatChoice(by: .option, evidence: "requested"))
         } else {
-            detection = resources.detection(of: connection)
+            detection = resources.detection(of: connection, isNew: true)
         }
     }
 
@@ -67,7 +67,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         (self.connection, self.resources, output) = (connection, resources, resources.output)
         (self.plan, isFraming, changed) = (plan, plan != nil, nil)
         hasBegun = isFraming || resources.keys == nil
-        if !isFraming { detection = resources.detection(of: connection) }
+        if !isFraming { detection = resources.detection(of: connection, isNew: false) }
     }
 
     // MARK: Stream events
@@ -393,7 +393,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         isFraming = true
         output.recognised(connection)
         let held = detection?.held ?? HeldEvents()
-        detection?.end()
+        if let detection {
+            detection.end()
+            resources.endDetection()
+        }
         (detection, isQueued) = (nil, false)
         for event in held.events {
             // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to the others.

@@ -17,7 +17,7 @@ final class ConnectionResources {
     /// Working memory for whichever connection receives bytes, borrowed and returned as a whole.
     @exclusivity(unchecked) var picks: [FrameSieve.Pick] = []
     /// Connections whose formats are on trial: only a limited number at once, to bound memory.
-    private var detections = DetectionQueue()
+    private var detections: DetectionQueue
 
     init(_ options: DecodingOptions, _ output: TraceOutput) {
         (self.options, self.output) = (options, output)
@@ -25,6 +25,7 @@ final class ConnectionResources {
         budget = MemoryBudget(limit: options.memoryLimit)
         scratch = FramingScratch()
         legs = ConnectionLegs()
+        detections = DetectionQueue(limit: options.awakeDetections)
         keys = options.tls.map { TLSKeys($0.keyLog, more: $0.more) }
     }
 
@@ -33,6 +34,7 @@ final class ConnectionResources {
         (options, output) = (other.options, other.output.outLeg())
         plans = FormatPlans(options, output)
         (budget, scratch, keys, legs) = (other.budget, other.scratch, other.keys, other.legs)
+        detections = DetectionQueue(limit: options.awakeDetections)
     }
 
     /// What unpacks the connections of a format that was chosen in one way.
@@ -59,12 +61,18 @@ final class ConnectionResources {
     }
 
     /// The search for a connection's format, from its first bytes on.
-    func detection(of connection: TracedConnection) -> Detection {
-        Detection(
+    ///
+    /// - Parameter isNew: whether it begins now; not if the connection was packed.
+    func detection(of connection: TracedConnection, isNew: Bool) -> Detection {
+        if isNew { detections.began() }
+        return Detection(
             plans.trials, aligned: connection.opening.handshake, limit: options.detectionLimit,
             port: connection.opening.server.port)
     }
 
     /// A connection's formats are on trial from now on.
     func queue(_ detection: Detection) { detections.add(detection) }
+
+    /// The format of a connection is known, or not looked for any more.
+    func endDetection() { detections.ended() }
 }

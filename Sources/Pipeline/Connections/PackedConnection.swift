@@ -4,7 +4,7 @@ import Trace
 /// Unpacks the connections of one format, of which nothing is held but a few bytes: a million of them take little memory.
 final class PackedConnections: ReceiverSource {
     private let resources: ConnectionResources
-    /// How they are framed; nil if their format is not looked for yet.
+    /// How they are framed; nil while their format is looked for.
     let plan: FormatPlan?
     /// How their format was chosen.
     let choice: SharedChoice?
@@ -24,7 +24,7 @@ final class PackedConnections: ReceiverSource {
     fileprivate func decoder(of connection: TracedConnection, from numbers: inout PackedNumbers) -> ConnectionDecoder {
         let decoder = ConnectionDecoder(connection, resources, framedBy: plan)
         numbers.beginPart()
-        if decoder.isFraming { decoder.pass(through: &numbers) }
+        decoder.pass(through: &numbers)
         return decoder
     }
 }

@@ -105,6 +105,32 @@ final class Detection {
         end()
     }
 
+    /// Whether a few numbers say all there is to know of it while it sleeps: it has seen a few short chunks.
+    var isShort: Bool {
+        held.bytes.count <= UndecidedChunk.longest && held.events.count <= 8
+            && held.events.allSatisfy { $0.kind == .received }
+    }
+
+    /// Packs a short detection that sleeps, or makes a fresh one know the same.
+    func pass(through numbers: inout PackedNumbers) {
+        held.passChunks(through: &numbers)
+        numbers.pass(&nextLook)
+        var orders = left.map(Array.init) ?? []
+        var count = orders.count
+        numbers.pass(&count)
+        for index in 0..<count {
+            var order = index < orders.count ? orders[index] : 0
+            numbers.pass(&order)
+            if index == orders.count { orders.append(order) }
+        }
+        left = BitSet(orders)
+        counted = PerDirection(fromClient: 0, fromServer: 0)
+        for event in held.events {
+            counted[event.direction] = min(limit, counted[event.direction] + event.count)
+            lastTime = max(event.time, lastTime ?? event.time)
+        }
+    }
+
     /// Releases the memory of the trials. What is held remains.
     func end() {
         (isAwake, candidates, deferred) = (false, [], BitSet())

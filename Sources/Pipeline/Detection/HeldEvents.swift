@@ -27,6 +27,25 @@ struct HeldEvents {
 
     mutating func append(_ event: StreamEventBuffer.Event) { content.events.append(event) }
 
+    /// Packs chunks, if there is nothing else, or unpacks them.
+    mutating func passChunks(through numbers: inout PackedNumbers) {
+        let known = content
+        var count = known.events.count
+        numbers.pass(&count)
+        content = StreamEventBuffer()
+        for index in 0..<count {
+            let event = index < known.events.count ? known.events[index] : nil
+            var isFromClient = event?.direction == .fromClient
+            var bytes = event.map { Array(known.bytes[$0.place..<$0.place + $0.count]) } ?? []
+            var (time, packet) = (event?.time ?? Timestamp(nanoseconds: 0), event?.packet ?? 0)
+            numbers.pass(&isFromClient)
+            numbers.pass(&bytes)
+            numbers.pass(&time)
+            numbers.pass(&packet)
+            append(bytes.span.bytes, isFromClient ? .fromClient : .fromServer, time, packet: packet)
+        }
+    }
+
     /// Holds a notice, if there is room.
     mutating func append(_ notice: StreamNotice, _ direction: Direction, _ time: Timestamp, packet: Int) -> Bool {
         guard content.notices.count < Self.mostNotices else { return false }

@@ -6,34 +6,23 @@ import Trace
 /// Takes relayed data out of the queue, decodes it, and records it.
 ///
 /// It runs on the thread that calls `run`, and is the only user of the decoder and the sinks. It pauses briefly between batches,
-/// so that a busy relay does not have to wake it for each read.
+/// so that a busy relay does not have to wake it for each read. Nothing that it calls comes back to it, so exclusivity is not
+/// checked for what each event needs.
 package final class Recorder {
     private let queue: RecordingQueue
     private let decoder: Decoder
     private let packets: PacketRecorder?
-    private var connections: [ConnectionLeg: Recorded] = [:]
+    private let connections = OpenLegs()
     /// The maximum wait if nothing happens; nil: until something is due.
     private let patience: Interval?
     private var lastFlush = ContinuousClock.now
     /// What was taken last, and how many of its bytes are recorded.
-    private var batch = RecordingQueue.Batch()
-    private var taken = 0
+    @exclusivity(unchecked) private var batch = RecordingQueue.Batch()
+    @exclusivity(unchecked) private var taken = 0
     private var pace = RecorderPace()
-    private var isLate: () -> Bool = { false }
+    @exclusivity(unchecked) private var isLate: () -> Bool = { false }
     /// The data that there was no time left to decode.
     package private(set) var late = RecordingQueue.Loss()
-
-    /// A class: what changes for each chunk is changed in place.
-    private final class Recorded {
-        let receiver: any ConnectionReceiver
-        /// How many bytes were relayed in each direction.
-        var offsets = PerDirection(fromClient: 0, fromServer: 0)
-        /// How many of the most recent bytes were not recorded.
-        var unrecorded = PerDirection(fromClient: 0, fromServer: 0)
-        var firstToFinish: Direction?
-
-        init(receiver: any ConnectionReceiver) { self.receiver = receiver }
-    }
 
     /// A recorder.
     ///
@@ -86,7 +75,7 @@ package final class Recorder {
         switch event {
         case .opened(let opening):
             decoder.advance(to: opening.time)
-            connections[opening.connectionLeg] = Recorded(receiver: decoder.open(opening))
+            connections.add(OpenLeg(opening.connectionLeg, receiver: decoder.open(opening)))
             packets?.opened(opening)
         case .refused(let opening, let reason, let side, let detail):
             decoder.advance(to: opening.time)
@@ -161,7 +150,7 @@ package final class Recorder {
     /// Reports unrecorded bytes as missing once something shows what follows them.
     ///
     /// - Parameter least: a reader of the capture would not notice fewer bytes than this.
-    private func passGap(_ recorded: Recorded, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
+    private func passGap(_ recorded: OpenLeg, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
         let count = recorded.unrecorded[direction]
         guard count >= least else { return }
         recorded.unrecorded[direction] = 0
@@ -192,12 +181,12 @@ package final class Recorder {
 
     /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. An acknowledgment that is
     /// only one ahead may be that of a FIN that was not captured, so a single byte is not reported as missing.
-    private func passLastGaps(_ recorded: Recorded, _ time: Timestamp) {
+    private func passLastGaps(_ recorded: OpenLeg, _ time: Timestamp) {
         for direction in Direction.allCases { passGap(recorded, direction, time, least: 2) }
     }
 
     private func close(_ connection: ConnectionLeg, _ closing: Closing) {
-        guard let recorded = connections.removeValue(forKey: connection) else { return }
+        guard let recorded = connections.remove(connection) else { return }
         passLastGaps(recorded, closing.time)
         recorded.receiver.closed(closing)
         packets?.closed(connection)
@@ -205,7 +194,7 @@ package final class Recorder {
 
     /// Ends the connections that are still open, in the order in which they opened, and the trace.
     private func finish(at time: Timestamp) {
-        for connection in connections.keys.sorted() {
+        for connection in connections.sorted {
             close(connection, Closing(reason: .endOfInput, by: nil, time: time))
         }
         packets?.finish(at: time)
