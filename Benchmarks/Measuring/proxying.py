@@ -194,14 +194,14 @@ def ping_pong(shop, rounds, server, reference, connections, threads):
     for name, way in ways.items():
         for what in ("median", "percentile_99"):
             medians[f"{name}_{what}_microseconds"] = round(statistics.median(getattr(found, what) for found in times[way.port]), 1)
-    loops = "one event loop, HAProxy with one thread" if threads == 1 else f"{threads} event loops, HAProxy with {threads} threads"
-    title = f"proxy, 64-byte ping-pong, {connections} connection{'s' if connections > 1 else ''}"
+    # Event loops of frametap's, threads of HAProxy's.
+    title = f"proxy, {connections} connection{'s' if connections > 1 else ''}, {threads} thread{'s' if threads > 1 else ''} each"
     yield Result(
-        "proxy", f"{title}, messages against HAProxy ({loops})", ratio, "×", must=0.9 if connections == 1 else 0.8, aim=1.0,
+        "proxy", f"{title}, messages against HAProxy", ratio, "×", must=0.9 if connections == 1 else 0.8, aim=1.0,
         more_is_better=True, details=medians, **columns)
     latest = [ours.percentile_99 / theirs.percentile_99 for ours, theirs in zip(times[port], times[other])]
     yield Result(
-        "proxy", f"{title}, 99th percentile against HAProxy ({loops})", statistics.median(latest), "×", must=1.2, details=medians,
+        "proxy", f"{title}, 99th percentile against HAProxy", statistics.median(latest), "×", must=1.2, details=medians,
         **columns)
 
 
