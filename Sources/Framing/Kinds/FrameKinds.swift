@@ -135,7 +135,8 @@ package final class FrameKinds {
         return number
     }
 
-    /// Whether a frame is a heartbeat.
+    /// Whether a frame is a heartbeat. Not inlined, and neither are its roles: most kinds tell, and the code that asks is smaller.
+    @inline(never)
     func isHeartbeat(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> Bool {
         if let kind, let known = kinds[kind].isHeartbeat { return known }
         guard let heartbeat else { return false }
@@ -144,6 +145,7 @@ package final class FrameKinds {
     }
 
     /// A frame's roles in the format's pairings.
+    @inline(never)
     package func roles(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> [PairRole] {
         if let kind, let known = kinds[kind].roles { return known }
         if pairs.isEmpty { return [] }
