@@ -68,11 +68,13 @@ import Testing
                 if let type { types.insert(type.debugDescription) }
             }
         }
+        let last = types.max() ?? ""
         return types.sorted().flatMap { type in
             [
                 "drop: type == \(type) and length > 20", "drop: type == \(type); from: client",
                 "duplicate: type != \(type) and index < 9; from: server",
                 "swap: all; after: type == \(type) and index > 3",
+                "duplicate: type == \(type); after: type == \(last) and index > 0",
                 "drop: type == \(type) or index == 7", "delay: 2 ms; when: type == \(type) and from == server",
             ]
         } + [

@@ -25,6 +25,7 @@ import Trace
         "time < \"2020\" or length > 50", "connection == 1 and body.text exists", "body.fields exists", "missing == 0",
         "fields.transactionId == 1", "type exists and length > 50", "type != \"txt\" and from == server and heartbeat",
         "type == \"txt\" and from == client or index == 2", "not (type == \"PUBLISH\" and length < 20)",
+        "length > 20 and index > 1 and length < 400",
     ]
 
     /// The frames that each condition selects.
