@@ -23,4 +23,22 @@ import Testing
         }
         #expect(detections.map(\.isAwake) == (0..<500).map { $0 >= 500 - awake })
     }
+
+    /// One that wakes again, with the first bytes after it was put to sleep, is among the awake ones again.
+    @Test func whatWakesIsQueuedAgain() throws {
+        let detection = Detection(
+            try BuiltInFormats.all().compactMap { TrialPlan($0) }, aligned: true, limit: 1 << 16, port: 1)
+        var queue = DetectionQueue(limit: 1)
+        func receive(_ count: Int) {
+            let bytes = [UInt8](repeating: 0, count: count)
+            _ = detection.receive(bytes.span.bytes, from: .fromClient, at: Timestamp(nanoseconds: 1), packet: 1)
+        }
+        receive(1)
+        queue.add(detection)
+        #expect(detection.isAwake && detection.isQueued)
+        detection.sleep()
+        #expect(!detection.isAwake && !detection.isQueued)
+        receive(300)
+        #expect(detection.isAwake && !detection.isQueued, "the decoder adds it")
+    }
 }

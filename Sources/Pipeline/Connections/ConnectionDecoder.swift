@@ -30,8 +30,6 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     var isFraming = false
     /// Which directions have a deadline pending at the decoder.
     var awaitsPause = PerDirection(fromClient: false, fromServer: false)
-    /// Whether its detection is in the queue of awake detections.
-    var isQueued = false
     /// Whether it has changed to TLS.
     var isUpgraded = false
     /// Whether the proxy has removed its TLS: what was recorded is plaintext.
@@ -191,12 +189,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     /// Accounts for the bytes held until the format is known.
     private func hold(at time: Timestamp) {
         guard let detection else { return }
-        if !detection.isAwake {
-            isQueued = false
-        } else if !isQueued {
-            isQueued = true
-            resources.queue(detection)
-        }
+        if detection.isAwake, !detection.isQueued { resources.queue(detection) }
         let memory = detection.memory
         // Small changes do not matter, and a sleeping detection grows byte by byte.
         if memory > account.held + 512 || memory < account.held {
@@ -397,7 +390,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             detection.end()
             resources.endDetection()
         }
-        (detection, isQueued) = (nil, false)
+        detection = nil
         for event in held.events {
             // This connection's deadlines pass between the held events, as if its format had been known: `take` sees to the others.
             passPauses(before: event.time)

@@ -48,6 +48,8 @@ final class Detection {
     /// How many bytes of each direction they have been fed.
     @exclusivity(unchecked) private(set) var fed = PerDirection(fromClient: 0, fromServer: 0)
     private(set) var isAwake = false
+    /// Whether it is among the awake ones that have to sleep if there are too many (`DetectionQueue`).
+    var isQueued = false
     /// How many bytes must be held before it wakes by itself.
     private var nextLook = 0
     let isAligned: Bool
@@ -97,6 +99,7 @@ final class Detection {
 
     /// Releases the memory of the trials. It looks again when twice as much is held.
     func sleep() {
+        isQueued = false
         guard isAwake else { return }
         nextLook = max(2 * held.bytes.count, 256)
         var left = deferred

@@ -28,6 +28,7 @@ struct DetectionQueue {
     /// A detection is awake now.
     mutating func add(_ detection: Detection) {
         awake.append(detection)
+        detection.isQueued = true
         let limit = undecided > Self.many ? min(limit, Self.fewer) : limit
         while awake.count > limit { awake.removeFirst().sleep() }
     }
