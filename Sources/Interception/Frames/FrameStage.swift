@@ -23,7 +23,7 @@ struct FrameStage: Stage {
     private let canSkip: Bool
     /// Whether a rule asks whether a frame is a heartbeat.
     let readsHeartbeats: Bool
-    /// The types of frames that no rule is about; nil if a rule is about frames of every type.
+    /// The types of frames that no rule is about; nil if a rule may be about frames of any type, or no frame passes unexamined.
     let untouched: PerDirection<RuledOutTypes?>
 
     /// Whether frames are injected here by command.
@@ -42,9 +42,10 @@ struct FrameStage: Stage {
             if case .frame(.delay(_, _, isOvertaken: true)) = $0.rule.action { true } else { false }
         }
         canSkip = !countsTypes && !reorders
+        let skipped = canSkip ? rules : nil
         untouched = PerDirection(
-            fromClient: Self.untouched(by: rules, format, .fromClient),
-            fromServer: Self.untouched(by: rules, format, .fromServer))
+            fromClient: skipped.flatMap { Self.untouched(by: $0, format, .fromClient) },
+            fromServer: skipped.flatMap { Self.untouched(by: $0, format, .fromServer) })
     }
 
     private static func untouched(
