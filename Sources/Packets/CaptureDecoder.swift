@@ -16,7 +16,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var segments = 0
     private var skipped: [Skipped: Int] = [:]
     private var unreadLinkTypes: [LinkType: Int] = [:]
-    private let verifiesChecksums: Bool
+    let verifiesChecksums: Bool
     private let share: CaptureShare?
     /// The latest time of the packets that were passed over: the reassembler does not know of them.
     private var passedTime = Timestamp(nanoseconds: .min)
@@ -57,11 +57,9 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
 
     /// Takes a packet.
     package mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
-        packets &+= 1
-        self.bytes &+= bytes.byteCount
+        countPacket(bytes.byteCount)
         if packet.hasTime {
-            time = packet.time
-            reassembler.advance(to: max(time, passedTime))
+            advance(toPacketAt: packet.time)
         } else {
             reassembler.advance(to: passedTime)
         }
@@ -82,6 +80,20 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
             skipped[reason, default: 0] += 1
         }
         return .taken
+    }
+
+    /// Counts a packet.
+    @inline(__always)
+    mutating func countPacket(_ byteCount: Int) {
+        packets &+= 1
+        bytes &+= byteCount
+    }
+
+    /// Advances time to that of a packet.
+    @inline(__always)
+    mutating func advance(toPacketAt time: Timestamp) {
+        self.time = time
+        reassembler.advance(to: max(time, passedTime))
     }
 
     /// If there are shares, unless checksums are verified: then all packets are received.
@@ -244,6 +256,26 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// Counts a segment that is not selected.
     @inline(__always)
     mutating func countSegment() { segments &+= 1 }
+
+    /// Takes a common packet, if its segment is the next one of a connection that is known: it is one of the selected ones.
+    ///
+    /// - Returns: whether it was taken; if not, nothing has changed.
+    @inline(__always)
+    mutating func takeNext(_ bytes: RawSpan, _ common: CommonPacket, number: Int) -> Bool {
+        let end = min(CommonPacket.start &+ common.length, bytes.byteCount)
+        let rest = bytes.extracting(unchecked: CommonPacket.start..<end)
+        guard var segment = TCPSegment(rest, length: common.length, from: common.source, to: common.destination) else {
+            return false
+        }
+        segment.identification = bytes.u16(18)
+        let start = min(common.length &- segment.payloadLength, rest.byteCount)
+        guard
+            reassembler.takeNext(
+                segment, payload: rest.extracting(unchecked: start..<rest.byteCount), at: time, packet: number)
+        else { return false }
+        countSegment()
+        return true
+    }
 
     /// Takes a TCP segment.
     ///

@@ -13,8 +13,10 @@ import Testing
     }
 
     /// A packet with correct checksums, and the offset of its TCP header.
-    static func packet(_ payload: [UInt8], isIPv6: Bool) -> (bytes: [UInt8], tcp: Int) {
-        var tcp = Headers.tcp(payload)
+    static func packet(
+        _ payload: [UInt8], isIPv6: Bool, sequence: UInt32 = 1, flags: TCPFlags = .ack
+    ) -> (bytes: [UInt8], tcp: Int) {
+        var tcp = Headers.tcp(payload, sequence: sequence, flags: flags)
         var ip = isIPv6 ? Headers.ipv6(tcp) : Headers.ipv4(tcp)
         let start = ip.count - tcp.count
         let pseudo = (isIPv6 ? Array(ip[8..<40]) : Array(ip[12..<20])) + big(6, 4) + big(tcp.count, 4)
@@ -52,5 +54,20 @@ import Testing
     @Test func whatWasCutOffIsTaken() {
         let (right, _) = Self.packet([1, 2, 3, 4], isIPv6: false)
         #expect(Self.skipped(Array(right.dropLast(2)), original: right.count) == [:])
+    }
+
+    /// Also in a long connection, whose packets are usually taken without a closer look.
+    @Test func aLongConnectionIsChecked() {
+        var file = PcapFile()
+        file.add(Self.packet([], isIPv6: false, sequence: 0, flags: .syn).bytes)
+        for number in 1...100 {
+            var (bytes, tcp) = Self.packet([7], isIPv6: false, sequence: UInt32(number))
+            if number == 100 { bytes[tcp + 16] ^= 1 }
+            file.add(bytes)
+        }
+        var options = ReassemblyOptions()
+        #expect(events(of: file.bytes, options: options).counters.skipped == [:])
+        options.verifiesChecksums = true
+        #expect(events(of: file.bytes, options: options).counters.skipped == [.badChecksum: 1])
     }
 }

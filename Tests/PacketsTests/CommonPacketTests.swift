@@ -45,6 +45,66 @@ import Testing
         #expect(taken > 400, "seed \(seed)")
     }
 
+    /// Long connections, in files whose packets follow one another: most take the shortest way.
+    @Test func longConnectionsAreTheSame() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for round in 0..<12 {
+            var (plain, tagged, later) = (PcapFile(), PcapFile(), PcapngFile())
+            plain.isBigEndian = false
+            later.interface()
+            var (sequences, count, time) = ([UInt32](repeating: 1, count: 4), 0, 1_000_000)
+            func add(_ datagram: [UInt8], cut: Int = 0) {
+                count += 1
+                plain.add(Array(Headers.ethernet(datagram).dropLast(cut)), at: time, original: datagram.count + 14)
+                later.packet(Array(Headers.ethernet(datagram).dropLast(cut)), at: time, original: datagram.count + 14)
+                tagged.add(
+                    Array(Headers.ethernet([0, 5, 8, 0] + datagram, type: 0x8100).dropLast(cut)), at: time,
+                    original: datagram.count + 18)
+            }
+            func send(_ side: Int, _ payload: [UInt8] = [], _ flags: TCPFlags = .ack, cut: Int = 0) {
+                let isClient = side.isMultiple(of: 2)
+                let (client, server) = (Headers.client + side / 2, Headers.server)
+                let segment = Headers.tcp(
+                    payload, from: isClient ? 40_000 : 80, to: isClient ? 80 : 40_000, sequence: sequences[side],
+                    acknowledgment: sequences[side ^ 1], flags: flags,
+                    options: [1, 1, 8, 10] + big(time / 1_000, 4) + big(1, 4))
+                sequences[side] &+= UInt32(payload.count + (flags.contains(.syn) ? 1 : 0))
+                guard Int.random(in: 0..<200, using: &generator) > 0 || flags != .ack else { return }
+                add(
+                    Headers.ipv4(
+                        segment, from: isClient ? client : server, to: isClient ? server : client,
+                        identification: Int(sequences[side] & 0x7fff)), cut: cut)
+            }
+            for side in 0..<4 { send(side, [], side.isMultiple(of: 2) ? .syn : [.syn, .ack]) }
+            for _ in 0..<1_600 {
+                time +=
+                    round % 3 == 1 && Int.random(in: 0..<200, using: &generator) == 0
+                    ? 80_000 : Int.random(in: 0...2_500, using: &generator)
+                // One byte each: the identifications count the packets.
+                send(
+                    .random(in: 0..<4, using: &generator), generator.bytes(1),
+                    cut: round % 5 == 0 && time % 50 == 0 ? 1 : 0)
+                if time % 97 == 0 { add([0x60]) }
+            }
+            var options = ReassemblyOptions()
+            options.gapGrace = Interval(nanoseconds: 2_000_000)
+            let expected = events(of: tagged.bytes, options: options)
+            let (quick, inBlocks) = (
+                events(of: plain.bytes, options: options), events(of: later.file.bytes, options: options)
+            )
+            #expect(quick.log.events == expected.log.events, "seed \(seed), round \(round)")
+            #expect(inBlocks.log.events == expected.log.events, "seed \(seed), round \(round)")
+            #expect(quick.counters.bytes == expected.counters.bytes - 4 * count)
+            for counters in [quick.counters, inBlocks.counters] {
+                #expect(counters.packets == count && counters.segments == expected.counters.segments)
+                #expect(counters.skipped == expected.counters.skipped)
+            }
+            options.verifiesChecksums = true
+            #expect(events(of: plain.bytes, options: options).log.events.isEmpty, "the checksums are not right")
+        }
+    }
+
     /// Where it goes among shards is where it would go by all layers.
     @Test func itsEndsAreThoseOfAllLayers() {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -52,11 +52,12 @@ final class PairedConnection {
     /// The format's name: the format itself is large to copy.
     let format: String
     let pairings: [Pairing]
-    var exchanges: [Exchange]
+    // Only `RoundTripMonitor` changes it, one step after another.
+    @exclusivity(unchecked) var exchanges: [Exchange]
     /// Up to when missing and unframed bytes have been taken into account.
-    var synchronised = Timestamp(nanoseconds: .min)
+    @exclusivity(unchecked) var synchronised = Timestamp(nanoseconds: .min)
     /// When it is checked again, if at all.
-    var scheduled: Timestamp?
+    @exclusivity(unchecked) var scheduled: Timestamp?
 
     /// How many requests may wait.
     static let mostRequests = 1_024

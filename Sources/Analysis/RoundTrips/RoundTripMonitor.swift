@@ -9,11 +9,13 @@ import Trace
 /// Only connections with a waiting request take memory. If bytes are missing or belong to no frame, waiting requests are
 /// forgotten: they may have been answered.
 package final class RoundTripMonitor: Analysis {
-    private var connections: [Int: PairedConnection] = [:]
+    // Nothing that is called while these change can reach them: a round trip is recorded when all is done. So there is no need to
+    // check for that on every request and answer.
+    @exclusivity(unchecked) private var connections: [Int: PairedConnection] = [:]
     /// The one looked up last.
-    private var last: PairedConnection?
+    @exclusivity(unchecked) private var last: PairedConnection?
     /// When an answer on a connection may be overdue, by its number.
-    private var deadlines = PendingDeadlines<Int>()
+    @exclusivity(unchecked) private var deadlines = PendingDeadlines<Int>()
     /// Notified of each round trip.
     private let record: ((RoundTrip) -> Void)?
 

@@ -20,14 +20,16 @@ extension Framer {
         _ chunk: RawSpan, at time: Timestamp, packet: Int, by sieve: FrameSieve, _ tally: inout FrameSieve.Counts,
         scratch: FramingScratch
     ) -> Counted {
-        guard let lengths = shared.lengths, isPlain else { return Counted(bytes: 0, frames: 0) }
+        guard let lengths = shared.lengths, let kindPlace = sieve.countedBy, isPlain else {
+            return Counted(bytes: 0, frames: 0)
+        }
         let start = origin &+ pending.count
         let end = chunk.byteCount
         var counted = Counted(bytes: 0, frames: 0)
         let place = ChunkPlace(
             range: Range(uncheckedBounds: (start, start &+ end)), time: time, packet: packet)
         if !pending.isEmpty {
-            guard let taken = completeHeld(with: chunk, lengths, sieve, place, &tally, scratch) else { return counted }
+            guard let taken = completeHeld(with: chunk, sieve, place, &tally, scratch) else { return counted }
             latest = place
             guard pending.isEmpty else { return Counted(bytes: end, frames: 0, held: heldMemory) }
             counted = Counted(bytes: taken, frames: 1)
@@ -50,7 +52,8 @@ extension Framer {
             }
             guard
                 sieve.counts(
-                    chunk.extracting(unchecked: Range(uncheckedBounds: (at, at &+ total))), lengths, &tally)
+                    chunk.extracting(unchecked: Range(uncheckedBounds: (at, at &+ total))), by: kindPlace, lengths,
+                    &tally)
             else {
                 isStopped = true
                 break
@@ -104,9 +107,11 @@ extension Framer {
     /// - Returns: how many bytes of the chunk were taken; nil if the frame has to be looked at. Then nothing has changed.
     @inline(__always)
     private mutating func completeHeld(
-        with chunk: RawSpan, _ lengths: PlainLengths, _ sieve: FrameSieve, _ place: ChunkPlace,
-        _ tally: inout FrameSieve.Counts, _ scratch: FramingScratch
+        with chunk: RawSpan, _ sieve: FrameSieve, _ place: ChunkPlace, _ tally: inout FrameSieve.Counts,
+        _ scratch: FramingScratch
     ) -> Int? {
+        // Not passed on: as an argument, they would be copied to memory for each chunk.
+        guard let lengths = shared.lengths, let kindPlace = sieve.countedBy else { return nil }
         let before = pending.count
         var taken = 0
         let total: Int
@@ -141,7 +146,8 @@ extension Framer {
             }
             return taken
         }
-        guard sieve.counts(pending.storage.span.bytes.extracting(0..<pending.count), lengths, &tally) else {
+        guard sieve.counts(pending.storage.span.bytes.extracting(0..<pending.count), by: kindPlace, lengths, &tally)
+        else {
             pending.truncate(to: before)
             return nil
         }

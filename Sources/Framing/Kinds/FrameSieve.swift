@@ -51,7 +51,7 @@ package final class FrameSieve {
     @exclusivity(unchecked) private var work = WorkByNumber()
 
     /// The number that determines kinds, if frames of which nothing is wanted can be counted without being recorded.
-    private let countedBy: FixedPlace?
+    let countedBy: FixedPlace?
     /// Whether there are such frames.
     package var countsAlone: Bool { countedBy != nil }
 
@@ -67,10 +67,13 @@ package final class FrameSieve {
     }
 
     /// Whether nothing is wanted of a whole frame but to count it; a faulty body is then counted, too.
+    ///
+    /// - Parameter place: `countedBy`.
     @inline(__always)
-    func counts(_ frame: RawSpan, _ lengths: PlainLengths, _ counts: inout Counts) -> Bool {
-        guard let countedBy else { return false }
-        let work = work[countedBy.value(in: frame, at: 0)]
+    func counts(
+        _ frame: RawSpan, by place: FixedPlace, _ lengths: PlainLengths, _ counts: inout Counts
+    ) -> Bool {
+        let work = work[place.value(in: frame, at: 0)]
         if work.examines(pairs: !counts.skipsPairs) { return false }
         if !work.contains(.messageCheck) { return true }
         return isPlainMessage(frame, lengths.head..<frame.byteCount &- lengths.tail, &counts)

@@ -14,13 +14,21 @@ extension CaptureParser {
         var packet = PacketInfo(
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
             originalLength: 0)
-        let passesOver = header.canPassOver && receiver.passesOver
+        let isUsual = header.isUsual
+        let passesOver = isUsual && receiver.passesOver
         defer { packetCount = packet.number }
         while true {
             if passesOver {
                 packet.number &+= receiver.passOver(window, from: &at, position: position, runs: &foreignRuns) { at in
                     header.record(at, of: window)
                 }
+            }
+            if isUsual {
+                let count = receiver.receiveCommon(window, from: &at, after: packet.number) { at in
+                    header.record(at, of: window)
+                }
+                packet.number &+= count
+                if count > 0, passesOver { continue }
             }
             let record = window.extracting(unchecked: at..<window.byteCount)
             // The second condition follows from the first, and is all that the compiler needs to know.
@@ -71,9 +79,9 @@ extension CaptureParser {
 
 extension PcapHeader {
     /// Whether records are as they usually are, and have packets of Ethernet.
-    fileprivate var canPassOver: Bool { linkType == .ethernet && lengthOrder == .capturedFirst && !isBigEndian }
+    fileprivate var isUsual: Bool { linkType == .ethernet && lengthOrder == .capturedFirst && !isBigEndian }
 
-    /// The record at an offset, if it is whole; only for files that `canPassOver`.
+    /// The record at an offset, if it is whole; only for files that are usual.
     @inline(__always)
     fileprivate func record(_ at: Int, of window: RawSpan) -> PassedPackets.Record? {
         let start = at &+ recordHeaderLength

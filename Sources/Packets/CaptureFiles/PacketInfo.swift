@@ -113,6 +113,19 @@ package protocol PacketReceiver: ~Copyable {
         record: (_ at: Int) -> PassedPackets.Record?
     ) -> Int
 
+    /// Receives packets of Ethernet that follow one another and are so common that no more need be known of them than their records.
+    /// Optional to implement.
+    ///
+    /// - Parameters:
+    ///   - window: bytes of a capture file without legs and comments.
+    ///   - at: where the next record begins, before and after.
+    ///   - number: the number of the packet before it.
+    ///   - record: as for `passOver`.
+    /// - Returns: how many packets were received. The next one has to be received otherwise, if there is one.
+    mutating func receiveCommon(
+        _ window: RawSpan, from at: inout Int, after number: Int, record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int
+
     /// Passes on the packets of a window (`CaptureParser.parse`). Optional to implement: a receiver that does gets a parser that is
     /// specialized for it, without a call through the protocol for each packet.
     mutating func parse(
@@ -155,6 +168,11 @@ extension PacketReceiver where Self: ~Copyable {
     package mutating func passOver(
         _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
         record: (_ at: Int) -> PassedPackets.Record?
+    ) -> Int { 0 }
+
+    /// All are received otherwise.
+    package mutating func receiveCommon(
+        _ window: RawSpan, from at: inout Int, after number: Int, record: (_ at: Int) -> PassedPackets.Record?
     ) -> Int { 0 }
 
     /// Passes on the packets of a window.

@@ -17,6 +17,8 @@ package struct TCPReassembler: ~Copyable {
     /// The connection of the last segment; nil if it may be another at its place by now.
     private var lastKey: FlowKey?
     private var (lastID, lastPlace) = (0, 0)
+    /// Where connections are that had a segment lately.
+    var recent = RecentFlows()
 
     /// How many connections were opened; two legs are one.
     package private(set) var connectionCount = 0
@@ -98,6 +100,11 @@ package struct TCPReassembler: ~Copyable {
             }
         }
         if annotation != nil { annotate(place, from: direction, at: time, packet: packet) }
+        if leg == nil, segment.source.address.isIPv4 {
+            recent.note(
+                RecentFlows.Ends(segment.source, segment.destination), direction, id: lastID, place: place,
+                number: table.flows[place].number)
+        }
         table.flows[place].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
     }
 
