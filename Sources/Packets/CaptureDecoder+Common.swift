@@ -7,7 +7,7 @@ extension CaptureDecoder {
     @inline(__always)
     mutating func takeCommon(_ bytes: RawSpan, _ packet: PacketInfo) -> Bool {
         guard let common = CommonPacket(bytes) else { return false }
-        if takeNext(bytes, common, number: packet.number) { return true }
+        if triesNext(packet.number), takeNext(bytes, common, number: packet.number) { return true }
         guard isOurs(common.source, common.destination) else {
             countSegment()
             return true
@@ -27,7 +27,7 @@ extension CaptureDecoder {
     ) -> Int {
         guard !verifiesChecksums else { return 0 }
         var taken = 0
-        while let record = record(at),
+        while triesNext(number &+ taken &+ 1), let record = record(at),
             let common = CommonPacket(in: window, at: record.start, byteCount: record.captured)
         {
             // If it has to be received otherwise, time advances no further then.
