@@ -7,7 +7,7 @@ extension CaptureDecoder {
     @inline(__always)
     mutating func takeCommon(_ bytes: RawSpan, _ packet: PacketInfo) -> Bool {
         guard let common = CommonPacket(bytes) else { return false }
-        if triesNext(packet.number), takeNext(bytes, common, number: packet.number) { return true }
+        if tries(packet.number), takeNext(bytes, common, number: packet.number) { return true }
         guard isOurs(common.source, common.destination) else {
             countSegment()
             return true
@@ -15,8 +15,7 @@ extension CaptureDecoder {
         let end = min(CommonPacket.start &+ common.length, bytes.byteCount)
         return take(
             bytes.extracting(unchecked: CommonPacket.start..<end), common.length, from: common.source,
-            to: common.destination, packet,
-            identification: bytes.u16(18)) == nil
+            to: common.destination, packet, identification: bytes.u16(18)) == nil
     }
 
     /// Takes packets for as long as they are the next segments of known connections. With shares just one at a time: packets of other
@@ -27,7 +26,7 @@ extension CaptureDecoder {
     ) -> Int {
         guard !verifiesChecksums else { return 0 }
         var taken = 0
-        while triesNext(number &+ taken &+ 1), let record = record(at),
+        while tries(number &+ taken &+ 1), let record = record(at),
             let common = CommonPacket(in: window, at: record.start, byteCount: record.captured)
         {
             // If it has to be received otherwise, time advances no further then.
@@ -40,5 +39,37 @@ extension CaptureDecoder {
             if passesOver { break }
         }
         return taken
+    }
+
+    /// Whether to try the fast path for a packet, which is noted: once, and only now and then after it was in vain many times in a row.
+    @inline(__always)
+    mutating func tries(_ number: Int) -> Bool {
+        guard lastTried != number, misses < 8 || number & 15 == 0 else { return false }
+        lastTried = number
+        return true
+    }
+
+    /// Takes a common packet, if its segment is the next one of a connection that is known: it is one of the selected ones.
+    ///
+    /// - Returns: whether it was taken; if not, nothing has changed.
+    @inline(__always)
+    mutating func takeNext(_ bytes: RawSpan, _ common: CommonPacket, number: Int) -> Bool {
+        let end = min(CommonPacket.start &+ common.length, bytes.byteCount)
+        let rest = bytes.extracting(unchecked: CommonPacket.start..<end)
+        guard var segment = TCPSegment(rest, length: common.length, from: common.source, to: common.destination) else {
+            return false
+        }
+        segment.identification = bytes.u16(18)
+        let start = min(common.length &- segment.payloadLength, rest.byteCount)
+        guard
+            reassembler.takeNext(
+                segment, payload: rest.extracting(unchecked: start..<rest.byteCount), at: time, packet: number)
+        else {
+            misses &+= 1
+            return false
+        }
+        misses = 0
+        countSegment()
+        return true
     }
 }

@@ -7,18 +7,18 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// How many nested headers a packet may have before TCP.
     static let maximumDepth = 24
 
-    private var reassembler: TCPReassembler
+    var reassembler: TCPReassembler
     private var defragmenter = Defragmenter()
     private var packets = 0
     /// The time of the last packet that had one.
-    private var time = Timestamp(nanoseconds: 0)
+    private(set) var time = Timestamp(nanoseconds: 0)
     private var bytes = 0
     private var segments = 0
     private var skipped: [Skipped: Int] = [:]
     private var unreadLinkTypes: [LinkType: Int] = [:]
     let verifiesChecksums: Bool
-    /// The number of the packet that was last tried to be taken on the short way, and how many in turn could not.
-    private var (lastTried, misses) = (0, 0)
+    /// The number of the packet that the fast path was last tried for, and for how many in a row it was in vain.
+    var (lastTried, misses) = (0, 0)
     private let share: CaptureShare?
     /// The latest time of the packets that were passed over: the reassembler does not know of them.
     private var passedTime = Timestamp(nanoseconds: .min)
@@ -258,38 +258,6 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     /// Counts a segment that is not selected.
     @inline(__always)
     mutating func countSegment() { segments &+= 1 }
-
-    /// Whether a packet is tried to be taken on the short way: not twice, and rarely where that has often been in vain.
-    @inline(__always)
-    mutating func triesNext(_ number: Int) -> Bool {
-        guard lastTried != number, misses < 8 || number & 15 == 0 else { return false }
-        lastTried = number
-        return true
-    }
-
-    /// Takes a common packet, if its segment is the next one of a connection that is known: it is one of the selected ones.
-    ///
-    /// - Returns: whether it was taken; if not, nothing has changed.
-    @inline(__always)
-    mutating func takeNext(_ bytes: RawSpan, _ common: CommonPacket, number: Int) -> Bool {
-        let end = min(CommonPacket.start &+ common.length, bytes.byteCount)
-        let rest = bytes.extracting(unchecked: CommonPacket.start..<end)
-        guard var segment = TCPSegment(rest, length: common.length, from: common.source, to: common.destination) else {
-            return false
-        }
-        segment.identification = bytes.u16(18)
-        let start = min(common.length &- segment.payloadLength, rest.byteCount)
-        guard
-            reassembler.takeNext(
-                segment, payload: rest.extracting(unchecked: start..<rest.byteCount), at: time, packet: number)
-        else {
-            misses &+= 1
-            return false
-        }
-        misses = 0
-        countSegment()
-        return true
-    }
 
     /// Takes a TCP segment.
     ///

@@ -45,7 +45,7 @@ import Testing
         #expect(taken > 400, "seed \(seed)")
     }
 
-    /// Long connections, in files whose packets follow one another: most take the shortest way.
+    /// Long connections, in files whose packets follow one another: the fast path takes most of them.
     @Test func longConnectionsAreTheSame() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Packets
 
-/// Connections are found where they were lately, and their next segments take a short way; that changes no event.
+/// Connections are found where they were lately, and the fast path takes their next segments; that changes no event.
 @Suite struct RecentFlowsTests {
-    /// How long after the one before a segment comes. Segments are reported around longer pauses, and then take the long way.
+    /// How long after the one before a segment comes. Segments are reported around longer pauses, and the fast path does not take those.
     private static let pauses: [Int64] = [0, 1_000, 20_000, 300_000, 1_000_000, 2_000_000, 3_000_000]
     /// The same, and sometimes for so long that connections become idle.
     private static let longPauses = pauses + [4_000_000_000_000]
@@ -14,8 +14,8 @@ import Testing
     /// Few segments are lost or come again.
     private static let shifts = [Int](repeating: 0, count: 50) + [1, 3, -2]
 
-    /// The events of random segments, what is counted, and how many segments took the short way.
-    private func events(seed: UInt64, short: Bool) -> (events: [StreamEvent], counts: [Int], short: Int) {
+    /// The events of random segments, what is counted, and how many segments the fast path took.
+    private func events(seed: UInt64, fast: Bool) -> (events: [StreamEvent], counts: [Int], fast: Int) {
         var options = ReassemblyOptions()
         (options.awakeLimit, options.notices) = (seed % 4 == 0 ? 0 : 1_000, seed % 3 != 0)
         (options.idleLimit, options.connectionLimit) = seed % 7 == 0 ? (2, 4) : (1_000, 1_000)
@@ -34,7 +34,7 @@ import Testing
             reassembler.leg = leg
             // Some are truncated.
             let bytes = Array(payload.dropLast(number % 50 == 0 ? 1 : 0))
-            if short, segment.source.address.isIPv4,
+            if fast, segment.source.address.isIPv4,
                 reassembler.takeNext(segment, payload: bytes.span.bytes, at: time, packet: number)
             {
                 taken += 1
@@ -51,25 +51,24 @@ import Testing
 
     @Test func theEventsAreTheSame() {
         let first = UInt64.random(in: 0...UInt64.max / 2)
-        var short = 0
+        var fast = 0
         for seed in first..<first + 200 {
-            let (expected, actual) = (events(seed: seed, short: false), events(seed: seed, short: true))
+            let (expected, actual) = (events(seed: seed, fast: false), events(seed: seed, fast: true))
             #expect(actual.events == expected.events, "seed \(seed)")
             #expect(actual.counts == expected.counts, "seed \(seed)")
-            short += actual.short
+            fast += actual.fast
         }
-        #expect(short > 5_000, "seed \(first)")
+        #expect(fast > 5_000, "seed \(first)")
     }
 
-    /// Whether the next segment takes the short way, if something is unusual when it comes.
+    /// Whether the fast path takes the next segment, if something is unusual when it comes.
     private func isTaken(
         _ options: ReassemblyOptions = ReassemblyOptions(), _ change: (inout TCPReassembler) -> Void = { _ in }
     ) -> Bool {
         var reassembler = TCPReassembler(options: options, receiver: StreamEventLog())
         var segment = TCPSegment(
             source: Endpoint(IPAddress(v4: 1), 1), destination: Endpoint(IPAddress(v4: 2), 80), sequence: 6,
-            flags: .syn,
-            payloadLength: 0)
+            flags: .syn, payloadLength: 0)
         let now = Timestamp(nanoseconds: 0)
         let none: [UInt8] = []
         let one: [UInt8] = [1]
@@ -84,7 +83,7 @@ import Testing
         return reassembler.takeNext(segment, payload: one.span.bytes, at: now, packet: 51)
     }
 
-    @Test func onlyWhatIsUsualTakesTheShortWay() {
+    @Test func theFastPathTakesOnlyWhatIsUsual() {
         #expect(isTaken())
         var options = ReassemblyOptions()
         options.conflictHistory = 100

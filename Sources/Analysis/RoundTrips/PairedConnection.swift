@@ -52,7 +52,7 @@ final class PairedConnection {
     /// The format's name: the format itself is large to copy.
     let format: String
     let pairings: [Pairing]
-    // Only `RoundTripMonitor` changes it, one step after another.
+    // As in `RoundTripMonitor`, nothing that is called while one of these changes can reach it.
     @exclusivity(unchecked) var exchanges: [Exchange]
     /// Up to when missing and unframed bytes have been taken into account.
     @exclusivity(unchecked) var synchronised = Timestamp(nanoseconds: .min)

@@ -9,8 +9,8 @@ import Trace
 /// Only connections with a waiting request take memory. If bytes are missing or belong to no frame, waiting requests are
 /// forgotten: they may have been answered.
 package final class RoundTripMonitor: Analysis {
-    // Nothing that is called while these change can reach them: a round trip is recorded when all is done. So there is no need to
-    // check for that on every request and answer.
+    // Nothing that is called while one of these changes can reach it: round trips are recorded between changes. So there is no need
+    // to check for that on every request and answer.
     @exclusivity(unchecked) private var connections: [Int: PairedConnection] = [:]
     /// The one looked up last.
     @exclusivity(unchecked) private var last: PairedConnection?

@@ -76,29 +76,13 @@ struct Flow {
         packets &+= 1
         if shared.now > quietAt { speakAgain(&shared) }
         quietAt = shared.quietAt
-        // Accesses both directions by name instead of by subscript: a copy would retain a reference.
-        let skipped =
-            direction == .fromClient
-            ? sides.fromClient.identifications.take(segment.identification)
-            : sides.fromServer.identifications.take(segment.identification)
+        let skipped = countSkipped(segment, from: direction)
         if (packets < Self.reportedFirst && segment.clock != 0) || packet.time < reportedUntil
             || hasPause(at: packet.time)
         {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }
-        let isCommon =
-            if reset != nil {
-                false
-            } else if direction == .fromClient {
-                sides.fromClient.takeNext(
-                    segment, payload, from: .fromClient, other: &sides.fromServer, packet, receiver,
-                    notices: shared.options.notices)
-            } else {
-                sides.fromServer.takeNext(
-                    segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver,
-                    notices: shared.options.notices)
-            }
-        if !isCommon {
+        if !takeInOrder(segment, payload, from: direction, packet, notices: shared.options.notices) {
             takeUncommon(segment, payload, from: direction, packet, &shared)
         } else if shared.options.conflictHistory > 0 {
             shared.record(payload, at: sides[direction].offset - payload.byteCount, from: direction)

@@ -1,7 +1,8 @@
 import Streams
 
 /// Where connections are that had a segment lately, by the ends as IPv4 and TCP have them, each direction for itself: the table of all
-/// need not be searched. Each entry replaces another, so that a wrong guess costs a search, and no capture can make it cost more.
+/// need not be searched. An entry replaces the one at its index: a connection that is not found here is searched for, and no capture can
+/// make that cost more.
 struct RecentFlows {
     /// Where a connection was.
     struct Entry {
@@ -11,7 +12,7 @@ struct RecentFlows {
         fileprivate var shortPlace: Int32 = -1
         fileprivate var shortID: Int32 = 0
         /// The connection's number, and the direction: another may be at its place by now.
-        fileprivate var numbered: UInt32 = 0
+        fileprivate var numberAndDirection: UInt32 = 0
 
         /// Its place in the table.
         @inline(__always)
@@ -23,11 +24,11 @@ struct RecentFlows {
 
         /// The direction of the segment.
         @inline(__always)
-        var direction: Direction { numbered & 1 == 0 ? .fromClient : .fromServer }
+        var direction: Direction { numberAndDirection & 1 == 0 ? .fromClient : .fromServer }
 
         /// Whether it is a connection of that number.
         @inline(__always)
-        func isOf(_ number: Int) -> Bool { numbered >> 1 == UInt32(truncatingIfNeeded: number) & 0x7fff_ffff }
+        func isOf(_ number: Int) -> Bool { numberAndDirection >> 1 == UInt32(truncatingIfNeeded: number) & 0x7fff_ffff }
     }
 
     /// The ends of a segment.
@@ -71,6 +72,6 @@ struct RecentFlows {
         if entries.isEmpty { entries = Array(repeating: Entry(), count: 1 << Self.bits) }
         entries[ends.index] = Entry(
             addresses: ends.addresses, ports: ends.ports, shortPlace: shortPlace, shortID: shortID,
-            numbered: UInt32(truncatingIfNeeded: number) << 1 | (direction == .fromClient ? 0 : 1))
+            numberAndDirection: UInt32(truncatingIfNeeded: number) << 1 | (direction == .fromClient ? 0 : 1))
     }
 }

@@ -22,35 +22,3 @@ extension TCPReassembler {
         return true
     }
 }
-
-extension Flow {
-    /// Takes a segment of this connection if it is the next one, and nothing else is to be done.
-    ///
-    /// - Returns: whether it was taken; if not, nothing has changed.
-    @inline(__always)
-    mutating func takeNext(
-        _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, _ packet: PacketStamp,
-        _ shared: inout ReassemblyState
-    ) -> Bool {
-        guard state == .open, reset == nil, shared.options.conflictHistory <= 0, shared.now <= quietAt,
-            packets >= Self.reportedFirst, packet.time >= reportedUntil, !hasPause(at: packet.time)
-        else { return false }
-        let isNext =
-            direction == .fromClient
-            ? sides.fromClient.takeNext(
-                segment, payload, from: .fromClient, other: &sides.fromServer, packet, receiver,
-                notices: shared.options.notices)
-            : sides.fromServer.takeNext(
-                segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver,
-                notices: shared.options.notices)
-        guard isNext else { return false }
-        packets &+= 1
-        quietAt = shared.quietAt
-        if direction == .fromClient {
-            _ = sides.fromClient.identifications.take(segment.identification)
-        } else {
-            _ = sides.fromServer.identifications.take(segment.identification)
-        }
-        return true
-    }
-}
