@@ -5,8 +5,7 @@
 /// reported. Nothing is reported for a recording of the proxy either: it has reads instead of segments.
 package struct SegmentNotice: Hashable, Sendable {
     /// How long one side must have sent no new bytes before segments are reported.
-    @inlinable @inline(__always)
-    package static var quietAfter: Interval { Interval(nanoseconds: 50_000_000) }
+    package static let quietAfter = Interval.milliseconds(50)
 
     /// After a pause of one side longer than this, all segments are reported for a while: they show how it ended.
     package static let longPause = Interval.milliseconds(1_000)

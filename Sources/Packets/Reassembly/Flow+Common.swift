@@ -11,7 +11,8 @@ extension Flow {
         _ shared: inout ReassemblyState
     ) -> Bool {
         guard state == .open, shared.options.conflictHistory <= 0, shared.now <= quietAt,
-            packets >= Self.reportedFirst, packet.time >= reportedUntil, !hasPause(at: packet.time),
+            packets >= Self.reportedFirst, packet.time >= reportedUntil,
+            !hasPause(at: packet.time, of: shared.reportedPause),
             takeInOrder(segment, payload, from: direction, packet, notices: shared.options.notices)
         else { return false }
         packets &+= 1

@@ -5,12 +5,12 @@ extension Flow {
     /// The first segments of a connection, which are always reported: they show how fast the clocks of both sides run.
     static let reportedFirst: UInt32 = 32
 
-    /// Whether a side that has sent bytes has sent no new ones for `quietAfter`.
+    /// Whether a side that has sent bytes has sent no new ones for longer than `pause`.
     @inline(__always)
-    func hasPause(at time: Timestamp) -> Bool {
+    func hasPause(at time: Timestamp, of pause: Interval) -> Bool {
         // Before a side's first byte the difference wraps to a negative number.
         func isQuiet(_ lastTime: Timestamp) -> Bool {
-            time.nanoseconds &- lastTime.nanoseconds > SegmentNotice.quietAfter.nanoseconds
+            time.nanoseconds &- lastTime.nanoseconds > pause.nanoseconds
         }
         return isQuiet(sides.fromClient.lastTime) || isQuiet(sides.fromServer.lastTime)
     }

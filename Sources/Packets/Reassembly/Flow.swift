@@ -78,7 +78,7 @@ struct Flow {
         quietAt = shared.quietAt
         let skipped = countSkipped(segment, from: direction)
         if (packets < Self.reportedFirst && segment.clock != 0) || packet.time < reportedUntil
-            || hasPause(at: packet.time)
+            || hasPause(at: packet.time, of: shared.reportedPause)
         {
             report(segment, skippedPackets: skipped, from: direction, packet)
         }

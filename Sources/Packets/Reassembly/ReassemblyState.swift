@@ -13,6 +13,8 @@ struct PacketStamp {
 struct ReassemblyState {
     /// Limits and choices.
     var options: ReassemblyOptions
+    /// For how long a side is quiet before segments are reported: here, since every packet asks.
+    let reportedPause = SegmentNotice.quietAfter
     /// The latest time seen.
     var now = Timestamp(nanoseconds: .min)
     /// Approximate memory use of held segments.
