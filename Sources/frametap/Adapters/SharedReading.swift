@@ -9,8 +9,7 @@ import Trace
 /// Reads captures on several threads, each of which decodes its share of the connections: used if no frames are shown, and the counts
 /// are added up.
 ///
-/// One file is read once for all of them. Two threads read it twice, which takes less time than bytes take from the other core's cache,
-/// unless it is compressed. Of several files, which are read as one timeline, each thread reads everything.
+/// One file is read once for all of them. Of several files, which are read as one timeline, each thread reads everything.
 struct SharedReading {
     /// Smaller captures are read before another thread would have started.
     private static let leastSize = 4 << 20
@@ -43,8 +42,7 @@ struct SharedReading {
         var count = threads
         while count > 1 {
             if let shares = weights.shares(count) {
-                return Division(
-                    shares: shares, isReadOnce: paths.count == 1 && (reader.isExpanding || shares.count > 2))
+                return Division(shares: shares, isReadOnce: paths.count == 1)
             }
             count /= 2
         }
