@@ -43,7 +43,7 @@ struct HeldBytes: Sendable {
         count = end
     }
 
-    /// Adds bytes after the others, in a spare buffer if there is one of about the size that would be allocated.
+    /// Adds bytes after the others, in a spare buffer if there is one of about the size that is needed.
     ///
     /// - Parameter total: how many bytes there will be. There is room for them at once, unless they are many more than there are:
     ///   what a length merely announces takes no memory.
@@ -55,15 +55,23 @@ struct HeldBytes: Sendable {
 
     @inline(never)
     private mutating func takeSpare(_ needed: Int, _ total: Int, _ scratch: FramingScratch) {
-        // What is accounted for a small buffer is its size, which other framers must not change.
-        let room = room(for: needed)
-        let size = room > Self.kept ? Self.size(of: max(room, min(total, 4 * needed))) : room
-        guard let spare = scratch.spares.take(size, orTwice: size == room && room > Self.kept) else { return }
-        var held = HeldBytes()
-        held.storage = spare
-        swap(&held, &self)
-        append(held.storage.span.bytes.extracting(0..<held.count))
-        if !held.storage.isEmpty { scratch.spares.put(held.storage) }
+        var room = room(for: needed)
+        guard room <= SpareBuffers.longest else { return }
+        // What is accounted for a small buffer is its size: whether it is one must not depend on what is spare.
+        let announced = min(total, 4 * needed)
+        let isSmall = max(room, announced) <= Self.kept
+        if !isSmall { room = max(room, 2 * Self.kept) }
+        let size = isSmall ? room : Self.size(of: max(room, min(announced, SpareBuffers.longest)))
+        guard
+            var buffer = scratch.spares.take(size, orTwice: !isSmall && size == room)
+                ?? (isSmall ? nil : [UInt8](repeating: 0, count: room))
+        else { return }
+        swap(&buffer, &storage)
+        guard !buffer.isEmpty else { return }
+        let held = count
+        count = 0
+        append(buffer.span.bytes.extracting(0..<held))
+        scratch.spares.put(buffer)
     }
 
     /// The size of a buffer for a number of bytes, whether the present one is a spare one or not. Sizes are used again, so that a
