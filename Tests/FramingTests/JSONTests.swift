@@ -78,6 +78,52 @@ import Testing
         }
     }
 
+    /// Several bytes are looked at at once: wherever a string's first quote, backslash, control character or other byte is, the string ends
+    /// where it does one byte at a time, or is refused at the same place.
+    @Test func stringsEndWhereverTheyAre() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        let special: [[UInt8]] = [
+            [0x00], [0x1f], [0x20], [0x21], [0x22], [0x23], [0x5b], [0x5c], [0x5c, 0x22], [0x5c, 0x5c], [0x5c, 0x6e],
+            [0x5d],
+            [0x7f], [0x80], [0x9f], [0xa2], [0xdc], [0xff],
+        ]
+        for _ in 0..<5_000 {
+            var text = [UInt8](repeating: 0x20, count: Int.random(in: 0...9, using: &random)) + [0x22]
+            let start = text.count
+            for _ in 0..<Int.random(in: 0...30, using: &random) {
+                let isPlain = Int.random(in: 0..<10, using: &random) > 0
+                text += isPlain ? [0x61] : special[Int.random(in: 0..<special.count, using: &random)]
+            }
+            text.append(contentsOf: Bool.random(using: &random) ? [0x22, 0x2c, 0x22] : [])
+            // One byte at a time.
+            var (at, end, fault, isEscaped) = (start, Int?.none, Int?.none, false)
+            while at < text.count, end == nil, fault == nil {
+                switch text[at] {
+                case 0x22: end = at + 1
+                case 0x5c:
+                    isEscaped = true
+                    at += 1
+                    if at >= text.count || ![0x22, 0x5c, 0x6e].contains(text[at]) { fault = at }
+                case 0..<0x20: fault = at
+                default: break
+                }
+                at += 1
+            }
+            var scanner = JSONScanner()
+            do throws(JSONSyntaxError) {
+                let (kind, range) = try scanner.value(text.span.bytes)
+                #expect(end == range.upperBound && range.upperBound == scanner.position, "seed \(seed): \(text)")
+                guard case .string(escaped: isEscaped) = kind else {
+                    Issue.record("seed \(seed): \(text) is \(kind)")
+                    continue
+                }
+            } catch {
+                #expect(end == nil && error.offset == fault ?? text.count, "seed \(seed): \(text)")
+            }
+        }
+    }
+
     @Test(
         arguments: [
             (#"{"k":"\u00e9\ud83d\ude00\ud83d"}"#, FieldValue.text("é😀\u{fffd}")),
@@ -85,7 +131,7 @@ import Testing
             (#"{"k":1.5}"#, .number(1.5)), (#"{"k": [ 1, "a b" ] }"#, .json(#"[1,"a b"]"#)),
             (#"{"k":true}"#, .boolean(true)),
             (#"{"k":null}"#, .null), (#"{"k":1,"k":2}"#, .integer(2)), (#"{"\u006b":3}"#, .integer(3)),
-            (#"{"kk":3}"#, nil),
+            (#"{"kk":3}"#, nil), (#"{"":3}"#, nil), (#"{"\n":3}"#, nil), (#"{"\u006c":3}"#, nil),
             (#"{"k":1e999}"#, .json("1e999")),
         ] as [(String, FieldValue?)])
     func membersAreFoundByName(text: String, value: FieldValue?) {

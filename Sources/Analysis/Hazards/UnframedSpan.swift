@@ -80,7 +80,7 @@ enum PublishedHead: Hashable {
         while end > start, Self.isSpace(bytes[byte: end - 1]) { end -= 1 }
         do throws(JSONSyntaxError) {
             let head = JSONHead(sizeField: sizeField)
-            self = .asks(Self.number(try head.value(of: sizeField, in: bytes.extracting(start..<end))))
+            self = .asks(Self.number(try head.value(of: JSONMemberName(sizeField), in: bytes.extracting(start..<end))))
         } catch {
             self = .unreadable
         }

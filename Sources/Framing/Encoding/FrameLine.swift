@@ -75,7 +75,7 @@ package struct FrameLine: Sendable {
             scanner.skipSpace(text)
             try scanner.members(text) { key, kind, range in
                 let member = Member(value: JSONText.value(kind, range, in: text), text: text.copied(range))
-                members.append((JSONText.string(key, escaped: true, in: text), member))
+                members.append((JSONText.string(key, in: text), member))
             }
             scanner.skipSpace(text)
             if !scanner.isAtEnd(text) { throw JSONSyntaxError(offset: scanner.position, expected: "the end") }

@@ -17,19 +17,21 @@ extension JSONHead {
 
     package func overwrite(_ head: [UInt8], _ changes: inout [Field]) throws(EncodingError) -> [UInt8] {
         var head = head
-        for change in changes where Self.place(of: change.name, in: head.span.bytes) != nil {
+        for change in changes where Self.place(of: JSONMemberName(change.name), in: head.span.bytes) != nil {
             try Self.set(change, in: &head)
             changes.removeAll { $0.name == change.name }
         }
         return head
     }
 
-    package func place(ofField name: String, in head: RawSpan) -> Range<Int>? { Self.place(of: name, in: head) }
+    package func place(ofField name: String, in head: RawSpan) -> Range<Int>? {
+        Self.place(of: JSONMemberName(name), in: head)
+    }
 
     private static func set(_ change: Field, in head: inout [UInt8]) throws(EncodingError) {
         var text: [UInt8] = []
         JSONOutput.value(change.value, into: &text)
-        if let place = place(of: change.name, in: head.span.bytes) {
+        if let place = place(of: JSONMemberName(change.name), in: head.span.bytes) {
             head.replaceSubrange(place, with: text)
             return
         }
@@ -39,7 +41,7 @@ extension JSONHead {
         var scanner = JSONScanner()
         do throws(JSONSyntaxError) {
             scanner.skipSpace(head.span.bytes)
-            try scanner.members(head.span.bytes) { key, _, value in last = (key, value) }
+            try scanner.members(head.span.bytes) { key, _, value in last = (key.range, value) }
         } catch {
             throw EncodingError("the head is no JSON object: \(error)", withoutValues: "the head is no JSON object")
         }

@@ -13,12 +13,12 @@ package struct JSONHead: Head {
     /// The value of one member, after checking that the whole head is a JSON object and valid UTF-8.
     ///
     /// Of members with the same name the last one wins, as in most JSON parsers.
-    package func value(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> FieldValue? {
+    package func value(of name: JSONMemberName, in head: RawSpan) throws(JSONSyntaxError) -> FieldValue? {
         try place(of: name, inChecked: head).map { JSONText.value($0.kind, $0.range, in: head) }
     }
 
     /// The value if it is a small number or a string of one, in digits only; nil for anything else.
-    func smallCount(of name: String, in head: RawSpan) throws(JSONSyntaxError) -> Int? {
+    func smallCount(of name: JSONMemberName, in head: RawSpan) throws(JSONSyntaxError) -> Int? {
         guard let (kind, range) = try place(of: name, inChecked: head) else { return nil }
         var digits = range
         switch kind {
@@ -37,12 +37,12 @@ package struct JSONHead: Head {
     }
 
     private func place(
-        of name: String, inChecked head: RawSpan
+        of name: JSONMemberName, inChecked head: RawSpan
     ) throws(JSONSyntaxError) -> (kind: JSONScanner.Kind, range: Range<Int>)? {
         var found: (kind: JSONScanner.Kind, range: Range<Int>)?
         var scanner = JSONScanner()
         try scanner.members(head) { key, kind, range in
-            if Self.key(key, equals: name, in: head) { found = (kind, range) }
+            if name.isKey(key, in: head) { found = (kind, range) }
         }
         guard scanner.isAtEnd(head) else {
             throw JSONSyntaxError(offset: scanner.position, expected: "the head's end")
@@ -59,7 +59,7 @@ package struct JSONHead: Head {
         var scanner = JSONScanner(at: head.objectStart)
         do throws(JSONSyntaxError) {
             try scanner.members(head) { key, kind, range in
-                let name = JSONText.string(key, escaped: true, in: head)
+                let name = JSONText.string(key, in: head)
                 fields.append(Field(name, JSONText.value(kind, range, in: head)))
             }
         } catch {
@@ -74,11 +74,12 @@ package struct JSONHead: Head {
     }
 
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
+        let name = JSONMemberName(name)
         var found: FieldValue?
         var scanner = JSONScanner(at: head.objectStart)
         do throws(JSONSyntaxError) {
             try scanner.members(head) { key, kind, range in
-                if Self.key(key, equals: name, in: head) { found = JSONText.value(kind, range, in: head) }
+                if name.isKey(key, in: head) { found = JSONText.value(kind, range, in: head) }
             }
         } catch {
             return nil
@@ -87,12 +88,12 @@ package struct JSONHead: Head {
     }
 
     /// The range of a member's value, the last of that name; nil if there is none.
-    static func place(of name: String, in head: RawSpan) -> Range<Int>? {
+    static func place(of name: JSONMemberName, in head: RawSpan) -> Range<Int>? {
         var found: Range<Int>?
         var scanner = JSONScanner(at: head.objectStart)
         do throws(JSONSyntaxError) {
             try scanner.members(head) { key, _, range in
-                if Self.key(key, equals: name, in: head) { found = range }
+                if name.isKey(key, in: head) { found = range }
             }
         } catch {
             return nil
@@ -127,24 +128,6 @@ package struct JSONHead: Head {
         }
         bytes += Array("\n}".utf8)
         return bytes
-    }
-
-    /// Whether a key, quotes included, is `name`.
-    private static func key(_ key: Range<Int>, equals name: String, in head: RawSpan) -> Bool {
-        let utf8 = name.utf8
-        if key.count - 2 == utf8.count {
-            var at = key.lowerBound + 1
-            for byte in utf8 {
-                if head[byte: at] != byte { return false }
-                at += 1
-            }
-            return true
-        }
-        // Only an escaped key can be longer than the name it represents.
-        guard key.count - 2 > utf8.count, key.contains(where: { head[unchecked: $0] == UInt8(ascii: "\\") }) else {
-            return false
-        }
-        return JSONText.string(key, escaped: true, in: head) == name
     }
 }
 

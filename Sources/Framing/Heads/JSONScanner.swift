@@ -52,8 +52,8 @@ package struct JSONScanner: Sendable {
     /// Skips space, tab, LF and CR.
     package mutating func skipSpace(_ text: RawSpan) {
         while position < text.byteCount {
-            switch text[byte: position] {
-            case 0x20, 0x09, 0x0a, 0x0d: position += 1
+            switch text[unchecked: position] {
+            case 0x20, 0x09, 0x0a, 0x0d: position &+= 1
             default: return
             }
         }
@@ -64,7 +64,7 @@ package struct JSONScanner: Sendable {
 
     /// The byte at the scanner's position; nil at the end.
     package func peek(_ text: RawSpan) -> UInt8? {
-        position < text.byteCount ? text[byte: position] : nil
+        position < text.byteCount ? text[unchecked: position] : nil
     }
 
     /// Skips one byte if it is `byte`, and returns whether it was.
@@ -113,9 +113,17 @@ package struct JSONScanner: Sendable {
         }
     }
 
-    /// Skips an object that must start here, and passes on each member: its key with quotes, its value's kind and range.
+    /// The key of a member.
+    package struct Key: Sendable {
+        /// Where it is, with quotes.
+        package let range: Range<Int>
+        /// Whether it contains a backslash.
+        package let isEscaped: Bool
+    }
+
+    /// Skips an object that must start here, and passes on each member: its key, its value's kind and range.
     package mutating func members(
-        _ text: RawSpan, depth: Int = 0, _ each: (_ key: Range<Int>, _ kind: Kind, _ value: Range<Int>) -> Void
+        _ text: RawSpan, depth: Int = 0, _ each: (_ key: Key, _ kind: Kind, _ value: Range<Int>) -> Void
     ) throws(JSONSyntaxError) {
         try expect(UInt8(ascii: "{"), text)
         skipSpace(text)
@@ -123,8 +131,8 @@ package struct JSONScanner: Sendable {
         while true {
             skipSpace(text)
             let start = position
-            _ = try string(text)
-            let key = start..<position
+            let isEscaped = try string(text)
+            let key = Key(range: start..<position, isEscaped: isEscaped)
             skipSpace(text)
             try expect(UInt8(ascii: ":"), text)
             let (kind, range) = try value(text, depth: depth + 1)
@@ -151,8 +159,10 @@ package struct JSONScanner: Sendable {
     private mutating func string(_ text: RawSpan) throws(JSONSyntaxError) -> Bool {
         guard take(UInt8(ascii: "\""), text) else { throw fault("'\"'") }
         var escaped = false
-        while position < text.byteCount {
-            let byte = text[byte: position]
+        while true {
+            passPlain(text)
+            guard position < text.byteCount else { break }
+            let byte = text[unchecked: position]
             if byte == UInt8(ascii: "\"") {
                 position += 1
                 return escaped
@@ -164,6 +174,24 @@ package struct JSONScanner: Sendable {
             try escape(text)
         }
         throw fault("the end of a string")
+    }
+
+    /// Skips eight bytes of a string at a time, up to the first that is a quote, a backslash, or a control character.
+    @inline(__always)
+    private mutating func passPlain(_ text: RawSpan) {
+        let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
+        // The usual test for a zero byte in a word: what it marks first is one.
+        func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
+        while text.byteCount &- position >= 8 {
+            let word = text.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self).littleEndian
+            let found =
+                ((word &- ones &* 0x20) & ~word | zeros(word ^ ones &* 0x22) | zeros(word ^ ones &* 0x5c)) & tops
+            guard found == 0 else {
+                position &+= found.trailingZeroBitCount >> 3
+                return
+            }
+            position &+= 8
+        }
     }
 
     private mutating func escape(_ text: RawSpan) throws(JSONSyntaxError) {

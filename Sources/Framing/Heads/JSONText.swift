@@ -13,6 +13,11 @@ package enum JSONText {
         }
     }
 
+    /// The name of a member.
+    package static func string(_ key: JSONScanner.Key, in text: RawSpan) -> String {
+        string(key.range, escaped: key.isEscaped, in: text)
+    }
+
     /// A string without its quotes, escapes resolved. A lone surrogate becomes U+FFFD.
     package static func string(_ range: Range<Int>, escaped: Bool, in text: RawSpan) -> String {
         let inner = range.lowerBound + 1..<range.upperBound - 1

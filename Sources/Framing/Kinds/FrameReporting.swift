@@ -7,7 +7,7 @@ enum FrameReporting {
     /// A number at a fixed place.
     case number(FixedPlace)
     /// The value of a member of a JSON head.
-    case member(String)
+    case member(JSONMemberName)
     /// Each frame must be examined.
     case unknown
 
@@ -20,7 +20,7 @@ enum FrameReporting {
     }
 
     private static func telling(_ name: String, in layout: FrameLayout) -> FrameReporting {
-        if layout.head is JSONHead { return .member(name) }
+        if layout.head is JSONHead { return .member(JSONMemberName(name)) }
         guard let head = layout.head as? BinaryHead else {
             return layout.trailer == nil && layout.head == nil ? .same : .unknown
         }

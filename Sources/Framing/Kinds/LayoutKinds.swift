@@ -51,7 +51,7 @@ final class LayoutKinds {
         return true
     }
 
-    private static func place(of name: String, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
+    private static func place(of name: JSONMemberName, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
         JSONHead.place(of: name, in: content.extracting(0..<shape.head))
     }
 }

@@ -16,6 +16,7 @@ package struct HeadAndBody: FramingRule {
     package let delimiter: [UInt8]
     /// The head's field that counts the body's bytes: a decimal string or a number.
     package let sizeField: String
+    private let sizeMember: JSONMemberName
     /// The longest frame, in bytes.
     package let limit: Int
     /// The longest head, in bytes, delimiter included.
@@ -26,6 +27,7 @@ package struct HeadAndBody: FramingRule {
         self.head = head
         self.delimiter = delimiter
         self.sizeField = sizeField
+        sizeMember = JSONMemberName(sizeField)
         self.limit = limit
         self.headLimit = headLimit
     }
@@ -126,12 +128,12 @@ package struct HeadAndBody: FramingRule {
         }
         let value: FieldValue?
         do throws(JSONSyntaxError) {
-            if let size = try self.head.smallCount(of: sizeField, in: head),
+            if let size = try self.head.smallCount(of: sizeMember, in: head),
                 size <= limit - head.byteCount - delimiter.count
             {
                 return .success(size)
             }
-            value = try self.head.value(of: sizeField, in: head)
+            value = try self.head.value(of: sizeMember, in: head)
         } catch {
             return fault(.badHead, "the head is not a JSON object: \(error)", whole: false)
         }
