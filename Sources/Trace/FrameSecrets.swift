@@ -28,7 +28,15 @@ package struct FrameSecrets {
     /// Whether the value at a place, or something in it, is secret in a frame.
     package static func hide(_ place: ValuePlace, of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool
     {
-        if kinds.secrets.isEmpty, !frame.isSecret { return false }
+        if !frame.isSecret {
+            // Most kinds tell, and nothing of them is copied.
+            let isShown =
+                switch place {
+                case .field, .inField: kinds.hidesNoField(frame.kind)
+                case .body: kinds.hidesNothing(frame.kind)
+                }
+            if isShown { return false }
+        }
         return FrameSecrets(of: frame, bytes, kinds).hides(place)
     }
 

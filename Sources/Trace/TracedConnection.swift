@@ -38,14 +38,18 @@ public final class TracedConnection {
         get { begun }
         set { begun = newValue }
     }
-    // Every frame asks for it. That exclusivity is not checked, only this module knows.
+    // Every frame asks for it, and paired ones for `skipsPairs`. That exclusivity is not checked, only this module knows.
     @exclusivity(unchecked) private var begun = true
     /// Whether each side sent any bytes; known when the connection is over.
     package var hadBytes = PerDirection(fromClient: false, fromServer: false)
     /// Notified of segments during pauses; rarely set.
     package var witnesses: [any SegmentWitness] = []
     /// Whether its requests and answers are no longer paired.
-    package var skipsPairs = false
+    package var skipsPairs: Bool {
+        get { skipped }
+        set { skipped = newValue }
+    }
+    @exclusivity(unchecked) private var skipped = false
     /// Whether each side sent a heartbeat; known when the connection is over.
     package var hadHeartbeats = PerDirection(fromClient: false, fromServer: false)
 
@@ -68,6 +72,11 @@ public final class TracedConnection {
         kinds(of: frame.direction)?.type(of: frame, bytes)
     }
 
+    /// Whether something has disturbed the arrival of bytes.
+    package var isDisturbed: Bool {
+        traffic.fromClient.disturbances != nil || traffic.fromServer.disturbances != nil
+    }
+
     /// Adds a number of complete frames of a side.
     package func count(_ frames: Int, from direction: Direction, at time: Timestamp) {
         if direction == .fromClient {
@@ -80,8 +89,7 @@ public final class TracedConnection {
     /// Whether a few numbers and its format say all there is to know of it (`init(_:_:_:)`). What is known only when a connection is
     /// over, none that rests has.
     package var isResting: Bool {
-        leg == nil && counted == nil && witnesses.isEmpty && traffic.fromClient.disturbances == nil
-            && traffic.fromServer.disturbances == nil
+        leg == nil && counted == nil && witnesses.isEmpty && !isDisturbed
     }
 
     /// Packs a resting connection.

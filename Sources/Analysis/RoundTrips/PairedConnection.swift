@@ -52,6 +52,8 @@ final class PairedConnection {
     /// The format's name: the format itself is large to copy.
     let format: String
     let pairings: [Pairing]
+    /// Where a request's id is, in each of them: the value that its answer names, or a field of that name.
+    let idPlaces: [ValuePlace]
     // As in `RoundTripMonitor`, nothing that is called while one of these changes can reach it.
     @exclusivity(unchecked) var exchanges: [Exchange]
     /// Up to when missing and unframed bytes have been taken into account.
@@ -74,7 +76,13 @@ final class PairedConnection {
         self.connection = connection
         self.format = format.name
         pairings = format.allPairings
+        idPlaces = pairings.map { if case .value(let place) = $0.rule { place } else { .field("id") } }
         exchanges = pairings.map { _ in Exchange() }
+    }
+
+    /// Whether an answer has the same value as its request.
+    func isByValue(_ pairing: Int) -> Bool {
+        if case .value = pairings[pairing].rule { true } else { false }
     }
 
     /// When there may be a finding.
@@ -94,6 +102,7 @@ final class PairedConnection {
 
     /// Forgets what waits if bytes were lost: what was among them is unknown.
     func synchronise() {
+        guard connection.isDisturbed else { return }
         var latest = synchronised
         for direction in Direction.allCases {
             guard let disturbances = connection.traffic[direction].disturbances else { continue }
@@ -107,6 +116,16 @@ final class PairedConnection {
             exchanges[index].requests.removeAll()
             exchanges[index].early.removeAll()
             exchanges[index].overdue.removeAll()
+        }
+    }
+}
+
+extension FieldValue {
+    /// The value as a request's id: a number, or short printable text. Long ones are not kept.
+    var identifying: FieldValue? {
+        switch self {
+        case .integer, .unsigned: self
+        default: shortText.map { .text($0) }
         }
     }
 }

@@ -67,12 +67,20 @@ package final class RoundTripMonitor: Analysis {
         paired.synchronise()
         let type = kinds.type(of: frame, bytes)
         for role in roles {
-            let rule = paired.pairings[role.pairing].rule
+            let place = paired.idPlaces[role.pairing]
+            var value: FieldValue?
+            if role.isRequest || paired.isByValue(role.pairing) {
+                value = kinds.format.value(at: place, of: bytes, frame.shape, body: frame.body)
+            }
             // A frame without the identifying value is neither a request nor an answer.
-            guard let key = Self.key(rule, type, bytes, frame, kinds.format) else { continue }
+            guard let key = Self.key(paired.pairings[role.pairing].rule, type, value, bytes, frame.shape) else {
+                continue
+            }
+            // Neither are secret ids kept.
+            if !role.isRequest || value != nil && FrameSecrets.hide(place, of: frame, bytes, kinds) { value = nil }
             let waiting = PairedConnection.Waiting(
-                key: key, id: role.isRequest ? Self.id(rule, bytes, frame, kinds) : nil, time: frame.info.time,
-                index: frame.info.index, packet: frame.info.packet, type: type)
+                key: key, id: value?.identifying, time: frame.info.time, index: frame.info.index,
+                packet: frame.info.packet, type: type)
             if role.isRequest {
                 ask(waiting, role.pairing, on: paired)
             } else {
@@ -96,38 +104,20 @@ package final class RoundTripMonitor: Analysis {
     }
 
     /// What request and answer have in common; nil if the frame lacks it.
+    ///
+    /// - Parameter value: the one that the rule asks for, if it asks for one.
     private static func key(
-        _ rule: Pairing.Rule, _ type: String?, _ bytes: RawSpan, _ frame: TracedFrame, _ format: DirectionFormat
+        _ rule: Pairing.Rule, _ type: String?, _ value: FieldValue?, _ bytes: RawSpan, _ shape: FrameShape
     ) -> PairedConnection.Key? {
         switch rule {
         case .order: .order
         case .type: .type(type)
-        case .value(let place):
-            format.value(at: place, of: bytes, frame.shape, body: frame.body).flatMap { ContentIdentity($0) }.map {
-                .value($0)
-            }
-        case .body:
-            .value(ContentIdentity(bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)))
+        case .value: value.flatMap { ContentIdentity($0) }.map { .value($0) }
+        case .body: .value(ContentIdentity(bytes.extracting(shape.head..<shape.head + shape.body)))
         }
     }
 
-    /// A request's id: the value that its answer names, or a field of that name; nil if it is secret.
-    private static func id(
-        _ rule: Pairing.Rule, _ bytes: RawSpan, _ frame: TracedFrame, _ kinds: FrameKinds
-    ) -> FieldValue? {
-        var place = ValuePlace.field("id")
-        if case .value(let own) = rule { place = own }
-        guard let value = kinds.format.value(at: place, of: bytes, frame.shape, body: frame.body),
-            !FrameSecrets.hide(place, of: frame, bytes, kinds)
-        else { return nil }
-        switch value {
-        case .integer, .unsigned: return value
-        // Long ones are not kept.
-        default: return value.shortText.map { .text($0) }
-        }
-    }
-
-    private func ask(_ request: PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
+    private func ask(_ request: consuming PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
         guard !paired.exchanges[pairing].isLost else { return }
         // A reused id refers to the new request.
         if case .value = request.key { paired.exchanges[pairing].overdue.removeAll { $0.key == request.key } }

@@ -19,6 +19,9 @@ public enum FieldValue: Hashable, Sendable {
     /// A JSON array or object, as compact JSON, or a number of more digits than fit the cases above.
     case json(String)
 
+    /// A whole number.
+    package init(_ number: UInt64) { self = Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number) }
+
     /// A count of bytes read from a field: a whole number, or a string of decimal digits.
     public enum Count: Hashable, Sendable {
         /// The number.

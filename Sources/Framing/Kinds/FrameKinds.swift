@@ -36,6 +36,8 @@ package final class FrameKinds {
         var check: BodyChain.QuickCheck
         /// Whether nothing of them is secret.
         var hidesNothing: Bool
+        /// Whether none of their fields is.
+        var hidesNoField: Bool
     }
 
     /// The kinds seen so far.
@@ -130,7 +132,7 @@ package final class FrameKinds {
                 isHeartbeat: isHeartbeat ?? false, asksForHeartbeat: isHeartbeat == nil,
                 isPaired: roles?.isEmpty == false, asksForPairs: roles == nil,
                 check: kind.bodyVaries ? .closer : kind.body.quickCheck,
-                hidesNothing: hidden?.isEmpty ?? false))
+                hidesNothing: hidden?.isEmpty ?? false, hidesNoField: hidden?.fields.isEmpty ?? false))
         if let place { slots.remember(number, for: place.value(in: content, at: 0)) }
         return number
     }
@@ -203,6 +205,13 @@ extension FrameKinds {
         if secrets.isEmpty { return true }
         guard let kind else { return false }
         return traits[kind].hidesNothing
+    }
+
+    /// Whether no field of a frame is secret.
+    package func hidesNoField(_ kind: Int?) -> Bool {
+        if secrets.isEmpty { return true }
+        guard let kind else { return false }
+        return traits[kind].hidesNoField
     }
 
     /// The decoded body of a frame without secrets. Its faults are not reported.

@@ -131,7 +131,7 @@ enum SizedValue: Sendable, Equatable {
             return WordLine.text(bytes.extracting(0..<end))
         case .unsigned(let order) where (1...8).contains(count):
             let number = bytes.unsigned(at: 0, width: count, order)
-            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+            return FieldValue(number)
         case .signed(let order) where (1...8).contains(count):
             return HeaderField(name: "", kind: .signed(width: count), order: order).value(in: bytes, at: 0, size: count)
         case .bytes, .unsigned, .signed: return .bytes(bytes.copied())

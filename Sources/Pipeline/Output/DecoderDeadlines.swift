@@ -15,7 +15,7 @@ protocol PauseReceiver: AnyObject {
 /// The pending deadlines of a decoder: those of analyses, and pauses that may end frames, one for each direction of a connection.
 final class DecoderDeadlines {
     /// The earliest of all; the end of time if there is none.
-    var earliest = Timestamp.distantFuture
+    @exclusivity(unchecked) var earliest = Timestamp.distantFuture
     private let analyses: [any Analysis]
     private var pauses = PendingDeadlines<Pause>() {
         didSet { earliestPause = pauses.first ?? .distantFuture }

@@ -21,7 +21,8 @@ final class TraceOutput {
     let deadlines: DecoderDeadlines
     /// The memory limit as users set it, for messages.
     private let memoryLimit: Int
-    private var findings: [Finding] = []
+    // What analyses and sinks do cannot reach it, but for the analysis that adds to it.
+    @exclusivity(unchecked) private var findings: [Finding] = []
 
     init(
         _ analyses: [any Analysis], _ sinks: [any TraceSink], memoryLimit: Int, deadlines: DecoderDeadlines? = nil

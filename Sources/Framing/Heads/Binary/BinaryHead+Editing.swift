@@ -73,7 +73,7 @@ extension HeaderField.Bits {
         }
         let mask = count >= 64 ? UInt64.max : (UInt64(1) << UInt64(count) - 1) << UInt64(lowest)
         let new = number & ~mask | part << UInt64(lowest)
-        return Int64(exactly: new).map(FieldValue.integer) ?? .unsigned(new)
+        return FieldValue(new)
     }
 
     /// Where the bits are: a byte, and a bit of it, from the least significant on.

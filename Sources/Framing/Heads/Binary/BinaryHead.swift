@@ -192,7 +192,10 @@ package final class BinaryHead: Head {
 
     /// The value of a field whose place is known.
     func value(of index: Int, in bytes: RawSpan, at place: Range<Int>) -> FieldValue {
-        shared[index].field.value(in: bytes, at: place.lowerBound, size: place.count)
+        if let order = weights[index].order {
+            return FieldValue(bytes.unsigned(at: place.lowerBound, width: place.count, order))
+        }
+        return shared[index].field.value(in: bytes, at: place.lowerBound, size: place.count)
     }
 
     /// How many bytes a field takes at an index; nil if more are needed to determine that.

@@ -138,7 +138,7 @@ package struct HeaderField: Sendable, Hashable {
         switch kind {
         case .unsigned(let width):
             let number = bytes.unsigned(at: start, width: width, order)
-            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+            return FieldValue(number)
         case .signed(let width):
             let shift = UInt64(64 - 8 * width)
             return .integer(Int64(bitPattern: bytes.unsigned(at: start, width: width, order) << shift) >> Int64(shift))
@@ -152,7 +152,7 @@ package struct HeaderField: Sendable, Hashable {
             for index in 0..<size where index < 10 {
                 number |= UInt64(bytes[byte: start + index] & 0x7f) << UInt64(7 * index)
             }
-            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+            return FieldValue(number)
         case .decimal(let ends, _):
             let text = bytes.extracting(start..<start + size - ends.count).withUnsafeBytes {
                 String(decoding: $0, as: UTF8.self)

@@ -74,7 +74,7 @@ package enum Numeral: Sendable, Hashable {
                 if overflow || overflows { return nil }
                 number = sum
             }
-            return Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+            return FieldValue(number)
         }
         switch self {
         case .digits(_, let base):
@@ -135,7 +135,7 @@ package enum Numeral: Sendable, Hashable {
     }
 
     private static func whole(_ number: UInt64) -> FieldValue {
-        Int64(exactly: number).map(FieldValue.integer) ?? .unsigned(number)
+        FieldValue(number)
     }
 
     private static func digit(_ byte: UInt8, _ base: Int) -> UInt8? {
