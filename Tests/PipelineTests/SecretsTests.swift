@@ -266,6 +266,23 @@ import Trace
             """, file: "json.yaml")
         let other = shown(Conversation(Array(#"{"id":"8characs","password":"\#(Self.secret)"}"#.utf8)), json)
         #expect(other.contains("with id 8characs") && isHidden(Self.secret, in: other), "\(other)")
+
+        let bySecret = try FormatLoader.load(
+            """
+            format: by-secret
+            framing: { rule: json-sequence }
+            body: json
+            secret: body.json.password
+            pairs: [{ request: length > 0, from: client, answer: length > 0, by: body.password }]
+            """, file: "by-secret.yaml")
+        let unanswered = shown(Conversation(Array(#"{"id":"8characs","password":"\#(Self.secret)"}"#.utf8)), bySecret)
+        #expect(unanswered.contains("not answered") && isHidden(Self.secret, in: unanswered), "\(unanswered)")
+
+        // An id is shown in at most 40 columns, and none of its controls reaches a terminal.
+        let long = String(repeating: "\\u001b[31m", count: 100)
+        let text = shown(Conversation(Array(#"{"id":"\#(long)","password":"\#(Self.secret)"}"#.utf8)), json)
+        let finding = text.split(separator: "\n").first { $0.contains("with id ") }.map(String.init) ?? ""
+        #expect(finding.contains("not answered") && finding.count < 400 && !finding.contains("\u{1b}"), "\(finding)")
     }
 
     /// All elements of a list whose member has a value.
