@@ -24,6 +24,8 @@ public final class TracedConnection {
     /// What it shares with other connections of its format: to ask for a part of that, this is faster than `format`, which is copied.
     // Every frame asks for it, and setting it calls nothing.
     @exclusivity(unchecked) package private(set) var known: KnownFormat?
+    /// Tells formats apart: to ask for it counts no reference. Nil while its format is unknown.
+    package var knownID: ObjectIdentifier? { known.map { ObjectIdentifier($0) } }
     /// How many bodies were faulty; known when the connection is over.
     package var faults: PerDirection<FaultCounts> {
         get { counted?.faults ?? PerDirection(fromClient: FaultCounts(), fromServer: FaultCounts()) }

@@ -93,7 +93,9 @@ package final class FrameKinds {
     /// A frame's kind; nil if no few bytes determine it.
     package func kind(of content: RawSpan, _ shape: FrameShape) -> Int? {
         if let place {
-            let kind = slots.kind(of: place.value(in: content, at: 0))
+            // First, so that nothing is called while the slots are looked at: they would be retained.
+            let number = place.value(in: content, at: 0)
+            let kind = slots.kind(of: number)
             if kind >= 0 { return kind }
         }
         return kindByLayout(content, shape)

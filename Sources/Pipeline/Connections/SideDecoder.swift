@@ -14,7 +14,7 @@ final class SideDecoder {
     // Copies of what the plan and the resources have: reaching them there would cost reference counting.
     private let sieve: FrameSieve
     private let scratch: FramingScratch
-    private var output: TraceOutput { resources.output }
+    private let output: TraceOutput
     // The functions called while these change cannot reach them: a connection's frames are shown, not fed back. So there is no
     // need to check for that on every chunk.
     @exclusivity(unchecked) private(set) var framer: Framer
@@ -44,7 +44,7 @@ final class SideDecoder {
         rule: SharedRule?, changed: ChangedFrames?
     ) {
         (self.resources, self.connection, self.plan) = (resources, connection, plan)
-        (sieve, scratch) = (plan.sieve, resources.scratch)
+        (sieve, scratch, output) = (plan.sieve, resources.scratch, resources.output)
         self.changed = plan.format.secrets.isEmpty ? nil : changed
         tellsOfChunks = !resources.output.chunkSinks.isEmpty
         framer = Framer(

@@ -123,7 +123,9 @@ final class TraceOutput {
 
     /// Shows a frame to the sinks that want it.
     func show(_ frame: TracedFrame, _ bytes: RawSpan, on connection: TracedConnection) {
-        if let onlyFrameSink { return onlyFrameSink.frame(frame, bytes: bytes, on: connection) }
+        // Not by `if let`, which retains it for each frame.
+        onlyFrameSink?.frame(frame, bytes: bytes, on: connection)
+        guard onlyFrameSink == nil else { return }
         for sink in frameSinks { sink.frame(frame, bytes: bytes, on: connection) }
     }
 

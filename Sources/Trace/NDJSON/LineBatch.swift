@@ -23,13 +23,26 @@ package final class LineBatch: @unchecked Sendable {
         var end: Int
     }
 
-    // Nothing called while these change re-enters the batch's owner.
-    @exclusivity(unchecked) var frames: [Frame] = []
-    @exclusivity(unchecked) var bytes: [UInt8] = []
-    @exclusivity(unchecked) var texts: [Text] = []
-    @exclusivity(unchecked) var text: [UInt8] = []
-    /// How many bytes the frames' decoded bodies have.
-    var decoded = 0
+    /// The lines.
+    struct Content {
+        var frames: [Frame] = []
+        var bytes: [UInt8] = []
+        var texts: [Text] = []
+        var text: [UInt8] = []
+        /// How many bytes the frames' decoded bodies have.
+        var decoded = 0
+
+        var isEmpty: Bool { frames.isEmpty && texts.isEmpty }
+        /// Mutating: otherwise all would be copied for the question.
+        var isFull: Bool {
+            mutating get {
+                frames.count >= LineBatch.mostFrames || bytes.count + text.count + decoded >= LineBatch.size
+            }
+        }
+    }
+
+    /// Who fills a batch takes this out: to reach it here for each frame would count references.
+    var content = Content()
     /// All formats known so far.
     var formats: [Format] = []
     /// All lines, once they are rendered.
@@ -41,16 +54,13 @@ package final class LineBatch: @unchecked Sendable {
     /// A batch is handed on when it holds this many bytes or frames.
     static let (size, mostFrames) = (256 << 10, 1_024)
 
-    var isEmpty: Bool { frames.isEmpty && texts.isEmpty }
-    var isFull: Bool { frames.count >= Self.mostFrames || bytes.count + text.count + decoded >= Self.size }
-
     /// Empties it for the next lines; small buffers are kept.
     package func empty() {
-        frames.removeAll(keepingCapacity: true)
-        texts.removeAll(keepingCapacity: true)
-        bytes.empty(keeping: 2 * Self.size)
-        text.empty(keeping: 2 * Self.size)
+        content.frames.removeAll(keepingCapacity: true)
+        content.texts.removeAll(keepingCapacity: true)
+        content.bytes.empty(keeping: 2 * Self.size)
+        content.text.empty(keeping: 2 * Self.size)
+        content.decoded = 0
         lines.empty(keeping: 16 * Self.size)
-        decoded = 0
     }
 }

@@ -7,7 +7,9 @@ package final class LineBatcher: TraceSink {
     private let writer: NDJSONWriter
     private let handOn: (LineBatch) -> LineBatch
     private let whenFlushed: () -> Void
-    @exclusivity(unchecked) private var batch = LineBatch()
+    /// The newest lines, and the batch that they go to.
+    @exclusivity(unchecked) private var content = LineBatch.Content()
+    private var batch = LineBatch()
     /// The formats of frames so far, and the numbers of those that connections have.
     private var formats: [Format] = []
     private var numbers: [ObjectIdentifier: Int] = [:]
@@ -34,26 +36,29 @@ package final class LineBatcher: TraceSink {
     }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
-        guard let known = connection.known else { return }
+        guard let format = number(connection) else { return }
         guard bytes.byteCount <= Self.longest else {
             writer.frame(frame, bytes: bytes, on: connection)
             return takeText()
         }
-        batch.bytes.append(contentsOf: bytes)
-        if let body = frame.body?.bytes { batch.decoded += body.count }
-        batch.frames.append(
+        content.bytes.append(contentsOf: bytes)
+        if let body = frame.body?.bytes { content.decoded += body.count }
+        content.frames.append(
             LineBatch.Frame(
-                frame: frame, connection: connection.connectionLeg, format: number(known), end: batch.bytes.count))
-        if batch.isFull { handOnBatch() }
+                frame: frame, connection: connection.connectionLeg, format: format, end: content.bytes.count))
+        if content.isFull { handOnBatch() }
     }
 
+    /// The number of a connection's format; nil if it has none.
     @inline(__always)
-    private func number(_ known: KnownFormat) -> Int {
-        last.known == ObjectIdentifier(known) ? last.number : lookUp(known)
+    private func number(_ connection: TracedConnection) -> Int? {
+        guard let known = connection.knownID else { return nil }
+        return last.known == known ? last.number : lookUp(connection)
     }
 
     @inline(never)
-    private func lookUp(_ known: KnownFormat) -> Int {
+    private func lookUp(_ connection: TracedConnection) -> Int? {
+        guard let known = connection.known else { return nil }
         let number = numbers[ObjectIdentifier(known)] ?? formats.count
         if number == formats.count {
             numbers[ObjectIdentifier(known)] = number
@@ -70,20 +75,22 @@ package final class LineBatcher: TraceSink {
         guard !writer.output.bytes.isEmpty else { return }
         var text: [UInt8] = []
         swap(&text, &writer.output.bytes)
-        batch.text.append(contentsOf: text.span.bytes)
+        content.text.append(contentsOf: text.span.bytes)
         text.empty(keeping: LineBatch.size)
         swap(&text, &writer.output.bytes)
-        batch.texts.append(LineBatch.Text(framesBefore: batch.frames.count, end: batch.text.count))
-        if batch.isFull { handOnBatch() }
+        content.texts.append(LineBatch.Text(framesBefore: content.frames.count, end: content.text.count))
+        if content.isFull { handOnBatch() }
     }
 
     private func handOnBatch() {
+        swap(&content, &batch.content)
         batch = handOn(batch)
         batch.formats = formats
+        swap(&content, &batch.content)
     }
 
     package func flush() {
-        if !batch.isEmpty { handOnBatch() }
+        if !content.isEmpty { handOnBatch() }
         whenFlushed()
     }
 

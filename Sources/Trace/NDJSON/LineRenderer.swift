@@ -16,28 +16,40 @@ package final class LineRenderer {
                 PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer)))
         }
         swap(&writer.output.bytes, &batch.lines)
-        var (start, written, done) = (0, 0, 0)
-        let (bytes, text) = (batch.bytes, batch.text)
+        let (bytes, text) = (batch.content.bytes, batch.content.text)
         var frames: [LineBatch.Frame] = []
-        swap(&frames, &batch.frames)
-        for next in batch.texts {
-            while done < next.framesBefore { put(&frames[done], bytes.span.bytes, &start, &done) }
+        swap(&frames, &batch.content.frames)
+        var (start, written, done) = (0, 0, 0)
+        for next in batch.content.texts {
+            put(&frames, from: &done, to: next.framesBefore, bytes.span.bytes, &start)
             writer.output.bytes.append(contentsOf: text.span.bytes.extracting(written..<next.end))
             written = next.end
         }
-        while done < frames.count { put(&frames[done], bytes.span.bytes, &start, &done) }
-        swap(&frames, &batch.frames)
+        put(&frames, from: &done, to: frames.count, bytes.span.bytes, &start)
+        swap(&frames, &batch.content.frames)
         swap(&writer.output.bytes, &batch.lines)
     }
 
+    private func put(
+        _ frames: inout [LineBatch.Frame], from done: inout Int, to end: Int, _ bytes: RawSpan, _ start: inout Int
+    ) {
+        while done < end {
+            // What is known of frames is looked up once for those of a side that follow one another.
+            let (format, direction) = (frames[done].format, frames[done].frame.direction)
+            let kinds = direction == .fromClient ? kinds[format].fromClient : kinds[format].fromServer
+            while done < end, frames[done].format == format, frames[done].frame.direction == direction {
+                put(&frames[done], bytes, kinds, &start)
+                done += 1
+            }
+        }
+    }
+
     @inline(__always)
-    private func put(_ next: inout LineBatch.Frame, _ bytes: RawSpan, _ start: inout Int, _ done: inout Int) {
+    private func put(_ next: inout LineBatch.Frame, _ bytes: RawSpan, _ kinds: FrameKinds, _ start: inout Int) {
         let content = bytes.extracting(start..<next.end)
-        let isOfClient = next.frame.direction == .fromClient
-        let kinds = isOfClient ? kinds[next.format].fromClient : kinds[next.format].fromServer
         // Numbers of kinds are those of who learned them.
         if next.frame.kind != nil { next.frame.kind = kinds.kind(of: content, next.frame.shape) }
         writer.write(next.frame, content, kinds, of: next.connection)
-        (start, done) = (next.end, done + 1)
+        start = next.end
     }
 }
