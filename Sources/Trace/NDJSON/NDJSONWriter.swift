@@ -203,3 +203,20 @@ protocol FramePlace {
 
 extension FrameInfo: FramePlace {}
 extension FrameEvent: FramePlace {}
+
+extension NDJSONWriter: LineWriter {
+    var lines: [UInt8] {
+        get { output.bytes }
+        _modify { yield &output.bytes }
+    }
+
+    /// No line depends on others.
+    var place: LinePlace? {
+        get { nil }
+        set {}
+    }
+
+    func pass(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
+
+    func writeSummary(_ summary: Summary) { write(.summary(SummaryEvent(summary))) }
+}

@@ -3,8 +3,8 @@ import Streams
 /// The first column of a line, which is formatted again only where it differs from that of the line before.
 struct ClockText {
     private let options: TextOptions
-    private var first: Timestamp?
-    private var last: Timestamp?
+    /// When the first line's event was, and the newest one's.
+    private(set) var times: (first: Timestamp, last: Timestamp)?
     /// The instant that `bytes` shows as a time of day, in whole milliseconds and seconds.
     private var shown: (millisecond: Int64, second: Int64)?
     /// The column.
@@ -19,8 +19,8 @@ struct ClockText {
     ///
     /// - Returns: false if it shows the same second as the line before.
     mutating func update(_ time: Timestamp) -> Bool {
-        let (base, before) = (first ?? time, last ?? time)
-        (first, last) = (base, time)
+        let (base, before) = times ?? (time, time)
+        times = (base, time)
         switch options.times {
         case .relative: bytes = Array(Self.relative(time - base).utf8)
         case .delta: bytes = Array(Self.relative(time - before).utf8)
@@ -34,6 +34,12 @@ struct ClockText {
             format(time)
         }
         return true
+    }
+
+    /// Goes on after lines that were written elsewhere.
+    mutating func resume(after times: (first: Timestamp, last: Timestamp)?) {
+        self.times = times
+        shown = nil
     }
 
     private mutating func format(_ time: Timestamp) {

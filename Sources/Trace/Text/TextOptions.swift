@@ -29,6 +29,9 @@ package struct TextOptions: Sendable {
     /// How many columns a line may take; nil if unlimited.
     package var columns: Int?
 
+    /// At most how many bytes of a decoded body are shown.
+    var longestBody: Int { max(BodyPreview.mostBytes, isVerbose ? bodyLimit : 0) }
+
     /// Plain text in UTC.
     package init() {}
 }

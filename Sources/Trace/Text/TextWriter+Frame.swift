@@ -3,14 +3,20 @@ import Streams
 
 /// The lines of frames.
 extension TextWriter {
-    package var bodyLimit: Int { max(BodyPreview.mostBytes, options.isVerbose ? options.bodyLimit : 0) }
+    package var bodyLimit: Int { options.longestBody }
 
     package func frame(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds(of: frame.direction) else { return }
-        start(frame.info.time, connection.connectionLeg, frame.direction)
+        write(frame, bytes, kinds, of: connection.connectionLeg)
+    }
+
+    /// Writes a frame's line.
+    func write(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, of connection: ConnectionLeg) {
+        start(frame.info.time, connection, frame.direction)
         type(frame, bytes, kinds)
-        if let shown = parties(bytes, frame.shape, kinds.format) {
-            columns.parties = max(columns.parties, 19, DisplayWidth.of(shown))
+        let shown = parties(bytes, frame.shape, kinds.format)
+        widen(shown)
+        if let shown {
             put(pad(shown, to: columns.parties) + " ")
         } else if columns.parties > 0 {
             put(pad("", to: columns.parties + 1))
@@ -31,16 +37,30 @@ extension TextWriter {
     }
 
     private func type(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) {
+        withType(frame, bytes, kinds) { putType($0) }
+    }
+
+    /// How many columns a frame's type takes.
+    func typeWidth(_ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Int {
+        var width = 0
+        withType(frame, bytes, kinds) { width = $0.width }
+        return width
+    }
+
+    @inline(__always)
+    private func withType(
+        _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, _ use: (borrowing TextPiece) -> Void
+    ) {
         if let kind = frame.kind {
-            types.withText(of: kind, in: kinds, columns: Columns.most.type) { putType($0) }
+            types.withText(of: kind, in: kinds, columns: LinePlace.Columns.most.type, use)
         } else {
             let type = kinds.format.type(of: bytes, frame.shape) ?? "-"
-            putType(TextPiece(PrintableText.of(type, columns: Columns.most.type)))
+            use(TextPiece(PrintableText.of(type, columns: LinePlace.Columns.most.type)))
         }
     }
 
     @inline(__always)
-    private func putType(_ text: TextPiece) {
+    private func putType(_ text: borrowing TextPiece) {
         columns.type = max(columns.type, text.width)
         output.bytes.append(upTo: text.bytes.count + columns.type + TextStyle.longest + 16) { room in
             begin(.type, &room)
@@ -50,11 +70,16 @@ extension TextWriter {
         }
     }
 
-    private func parties(_ bytes: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> String? {
+    func parties(_ bytes: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> String? {
         guard format.fromPlace != nil || format.toPlace != nil else { return nil }
         let from = format.origin(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
         let to = format.target(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
         return to.isEmpty ? from : from.isEmpty ? "→ \(to)" : "\(from) → \(to)"
+    }
+
+    /// Makes room for a frame's source and target.
+    func widen(_ parties: String?) {
+        if let parties { columns.parties = max(columns.parties, 19, DisplayWidth.of(parties)) }
     }
 
     /// Puts what is worth noting of a frame.

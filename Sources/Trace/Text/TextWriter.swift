@@ -13,32 +13,31 @@ package final class TextWriter: TraceSink {
     // Nothing called while a line is written re-enters the writer, so exclusivity is not checked for each piece.
     @exclusivity(unchecked) var output: BufferedOutput
     let options: TextOptions
-    @exclusivity(unchecked) var columns = Columns()
+    @exclusivity(unchecked) var columns = LinePlace.Columns()
     @exclusivity(unchecked) var types = TypeTexts()
     /// A piece of the line being written, kept to reuse its memory.
     @exclusivity(unchecked) var piece = TextPiece()
     @exclusivity(unchecked) private var clock: ClockText
     private let showsDays: Bool
-    /// The date of the line before, and the quarter of an hour for which it is known.
-    private var lastDay: (quarter: Int64, date: String)?
+    /// The newest line's date, and the quarter of an hour for which it is known.
+    @exclusivity(unchecked) private var day: (quarter: Int64, date: String)?
     /// Connections whose opening line waits for the format's name.
     private var unannounced: [ConnectionLeg: Opening] = [:]
     /// The lines about TLS that follow opening lines.
     private var unannouncedTLS: [ConnectionLeg: String] = [:]
 
-    /// The widest each column has been, in columns of the terminal, up to a limit.
-    struct Columns {
-        var number = 2
-        var type = 8
-        var parties = 0
-        var body = 26
-
-        static let most = (type: 20, parties: 48)
+    /// A writer to `output`.
+    package convenience init(to output: any ByteOutput, options: TextOptions = TextOptions()) {
+        self.init(BufferedOutput(output), options)
     }
 
-    /// A writer to `output`.
-    package init(to output: any ByteOutput, options: TextOptions = TextOptions()) {
-        self.output = BufferedOutput(output)
+    /// A writer that leaves what it writes in `output.bytes`.
+    convenience init(_ options: TextOptions) {
+        self.init(BufferedOutput(MemoryOutput(), limit: .max), options)
+    }
+
+    private init(_ output: BufferedOutput, _ options: TextOptions) {
+        self.output = output
         self.options = options
         clock = ClockText(options)
         showsDays = options.times == .utc || options.times == .local
@@ -123,11 +122,15 @@ package final class TextWriter: TraceSink {
     }
 
     package func summary(_ summary: Summary) {
+        writeSummary(summary)
+        flush()
+    }
+
+    func writeSummary(_ summary: Summary) {
         SummaryText.lines(summary).forEach { line in
             put(line)
             output.endLine()
         }
-        flush()
     }
 
     package func flush() {
@@ -172,7 +175,10 @@ package final class TextWriter: TraceSink {
     }
 
     private func start(_ time: Timestamp, _ connection: ConnectionLeg, _ symbol: StaticString, _ style: TextStyle) {
-        if clock.update(time), showsDays { date(time) }
+        if clock.update(time), showsDays, let text = changeOfDay(time) {
+            put(text, .faint)
+            output.endLine()
+        }
         let most = clock.bytes.count + columns.number + JSONOutput.longestNumber + 2 * TextStyle.longest + 32
         output.bytes.append(upTo: most) { room in
             begin(.faint, &room)
@@ -202,18 +208,15 @@ package final class TextWriter: TraceSink {
         output.endLine()
     }
 
-    /// Writes a line with the date if it is not that of the line before.
-    private func date(_ time: Timestamp) {
+    /// Says that a line's date is not that of the line before; nil if it is.
+    private func changeOfDay(_ time: Timestamp) -> String? {
         let seconds = time.split.seconds
         // Days begin at a quarter of an hour, wherever that is; so do summer and winter time.
         let quarter = (seconds - (seconds < 0 ? 899 : 0)) / 900
-        guard lastDay?.quarter != quarter else { return }
+        guard day?.quarter != quarter else { return nil }
         let date = String((time + .seconds(Double(clock.offset(at: time)))).rfc3339.prefix(10))
-        if let lastDay, lastDay.date != date {
-            put("\(date), after \(lastDay.date)", .faint)
-            output.endLine()
-        }
-        lastDay = (quarter, date)
+        defer { day = (quarter, date) }
+        return day.flatMap { $0.date == date ? nil : "\(date), after \($0.date)" }
     }
 
     // MARK: Pieces
@@ -236,5 +239,31 @@ package final class TextWriter: TraceSink {
 
     func pad(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - DisplayWidth.of(text)))
+    }
+}
+
+extension TextWriter: LineWriter {
+    var lines: [UInt8] {
+        get { output.bytes }
+        _modify { yield &output.bytes }
+    }
+
+    var place: LinePlace? {
+        get { LinePlace(columns: columns, times: clock.times, day: day) }
+        set {
+            guard let newValue else { return }
+            (columns, day) = (newValue.columns, newValue.day)
+            clock.resume(after: newValue.times)
+        }
+    }
+
+    func pass(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+        guard let kinds = connection.kinds(of: frame.direction) else { return }
+        let time = frame.info.time
+        clock.resume(after: (clock.times?.first ?? time, time))
+        if showsDays { _ = changeOfDay(time) }
+        // Its number had its place when the connection was announced.
+        columns.type = max(columns.type, typeWidth(frame, bytes, kinds))
+        widen(parties(bytes, frame.shape, kinds.format))
     }
 }

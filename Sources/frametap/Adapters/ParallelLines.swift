@@ -43,26 +43,25 @@ final class ParallelLines {
     /// Lines with longer bodies would take too much memory.
     private static let longestBody = 16 << 10
 
-    /// A sink that writes a trace as NDJSON, as quickly as the processor allows; nil if the captures are small, or followed, or if long
+    /// A sink that writes a trace in lines, as quickly as the processor allows; nil if the captures are small, or followed, or if long
     /// bodies are shown.
     static func sink(
-        for paths: [String], to output: any ByteOutput, source: String, bodyLimit: Int, threads: Int
+        _ form: LineForm, for paths: [String], to output: any ByteOutput, source: String, threads: Int
     ) -> (any TraceSink)? {
-        guard bodyLimit <= longestBody, !paths.isEmpty, ParallelReading.suits(paths),
+        guard form.bodyLimit <= longestBody, !paths.isEmpty, ParallelReading.suits(paths),
             paths.reduce(0, { $0 + (FileStatus(of: $1)?.size ?? 0) }) >= leastSize
         else { return nil }
-        let lines = ParallelLines(to: output, bodyLimit: bodyLimit, threads: threads)
-        return LineBatcher(
-            source: source, tool: Frametap.tool, bodyLimit: bodyLimit, handOn: lines.take, whenFlushed: lines.writeAll)
+        let lines = ParallelLines(form, to: output, threads: threads)
+        return LineBatcher(form, source: source, tool: Frametap.tool, handOn: lines.take, whenFlushed: lines.writeAll)
     }
 
-    private init(to output: any ByteOutput, bodyLimit: Int, threads: Int) {
+    private init(_ form: LineForm, to output: any ByteOutput, threads: Int) {
         (self.output, self.threads) = (output, threads)
         let work = work
         for _ in 0..<threads {
             // A queue of its own always has a thread, whatever waits elsewhere.
             DispatchQueue(label: "lines").async {
-                let renderer = LineRenderer(bodyLimit: bodyLimit)
+                let renderer = LineRenderer(form)
                 while let next = work.next() {
                     renderer.render(next.batch)
                     next.isRendered.signal()

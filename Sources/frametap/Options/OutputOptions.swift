@@ -48,14 +48,20 @@ struct OutputOptions: ParsableArguments {
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
-        if form == .ndjson, let threads, !threads.isAlone,
-            let sink = ParallelLines.sink(
-                for: captures, to: file, source: source, bodyLimit: bodyLimit, threads: threads.renderers)
+        let text = textOptions(for: file)
+        let lines: LineForm? =
+            switch form {
+            case .text: .text(text)
+            case .ndjson: .ndjson(bodyLimit: bodyLimit)
+            case .summary, .junit, .github, .none: nil
+            }
+        if let lines, let threads, !threads.isAlone,
+            let sink = ParallelLines.sink(lines, for: captures, to: file, source: source, threads: threads.renderers)
         {
             return sink
         }
         return form.sink(
-            to: file, source: source, isFile: isFile, tool: Frametap.tool, text: textOptions(for: file),
+            to: file, source: source, isFile: isFile, tool: Frametap.tool, text: text,
             failing: failing,
             stepSummary: form == .github ? StepSummaryFile() : nil)
     }

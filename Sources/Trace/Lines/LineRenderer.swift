@@ -3,11 +3,11 @@ import Streams
 
 /// Writes the lines of batches. Each thread has its own: what is learned of frames' kinds is not shared.
 package final class LineRenderer {
-    private let writer: NDJSONWriter
+    private let writer: any LineWriter
     private var kinds: [PerDirection<FrameKinds>] = []
 
-    /// - Parameter bodyLimit: at most how many bytes of a decoded body are shown.
-    package init(bodyLimit: Int) { writer = NDJSONWriter(bodyLimit: bodyLimit) }
+    /// A renderer of lines in a form.
+    package init(_ form: LineForm) { writer = form.renderer() }
 
     /// Puts the lines of a batch into its `lines`.
     package func render(_ batch: LineBatch) {
@@ -15,19 +15,24 @@ package final class LineRenderer {
             kinds.append(
                 PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer)))
         }
-        swap(&writer.output.bytes, &batch.lines)
+        var lines: [UInt8] = []
+        swap(&lines, &batch.lines)
+        swap(&lines, &writer.lines)
+        if let place = batch.content.place { writer.place = place }
         let (bytes, text) = (batch.content.bytes, batch.content.text)
         var frames: [LineBatch.Frame] = []
         swap(&frames, &batch.content.frames)
         var (start, written, done) = (0, 0, 0)
         for next in batch.content.texts {
             put(&frames, from: &done, to: next.framesBefore, bytes.span.bytes, &start)
-            writer.output.bytes.append(contentsOf: text.span.bytes.extracting(written..<next.end))
+            writer.lines.append(contentsOf: text.span.bytes.extracting(written..<next.end))
             written = next.end
+            if let place = next.place { writer.place = place }
         }
         put(&frames, from: &done, to: frames.count, bytes.span.bytes, &start)
         swap(&frames, &batch.content.frames)
-        swap(&writer.output.bytes, &batch.lines)
+        swap(&lines, &writer.lines)
+        swap(&lines, &batch.lines)
     }
 
     private func put(

@@ -1,10 +1,13 @@
 import Framing
 import Streams
 
-/// Gathers the lines of a trace in batches, whose frames are rendered elsewhere. Together with `LineRenderer` it writes what
-/// `NDJSONWriter` writes.
+/// Gathers the lines of a trace in batches, whose frames are rendered elsewhere. Together with `LineRenderer` it writes what one writer
+/// writes.
 package final class LineBatcher: TraceSink {
-    private let writer: NDJSONWriter
+    private let form: LineForm
+    private let writer: any LineWriter
+    /// Whether a line depends on those before it.
+    private let followsLines: Bool
     private let handOn: (LineBatch) -> LineBatch
     private let whenFlushed: () -> Void
     /// The newest lines, and the batch that they go to.
@@ -17,7 +20,7 @@ package final class LineBatcher: TraceSink {
     private var known: [KnownFormat] = []
     @exclusivity(unchecked) private var last: (known: ObjectIdentifier?, number: Int) = (nil, 0)
 
-    package var bodyLimit: Int { writer.bodyLimit }
+    package var bodyLimit: Int { form.bodyLimit }
     package var takesBothLegs: Bool { true }
 
     /// Larger frames are written at once: batches stay small.
@@ -27,11 +30,14 @@ package final class LineBatcher: TraceSink {
     ///   - handOn: takes a batch, and returns an empty one.
     ///   - whenFlushed: called when everything handed on so far is to be seen.
     package init(
-        source: String, tool: String, bodyLimit: Int, handOn: @escaping (LineBatch) -> LineBatch,
+        _ form: LineForm, source: String, tool: String, handOn: @escaping (LineBatch) -> LineBatch,
         whenFlushed: @escaping () -> Void
     ) {
         (self.handOn, self.whenFlushed) = (handOn, whenFlushed)
-        writer = NDJSONWriter(source: source, tool: tool, bodyLimit: bodyLimit)
+        self.form = form
+        writer = form.writer(source: source, tool: tool)
+        content.place = writer.place
+        followsLines = content.place != nil
         takeText()
     }
 
@@ -41,6 +47,7 @@ package final class LineBatcher: TraceSink {
             writer.frame(frame, bytes: bytes, on: connection)
             return takeText()
         }
+        if followsLines { writer.pass(frame, bytes: bytes, on: connection) }
         content.bytes.append(contentsOf: bytes)
         if let body = frame.body?.bytes { content.decoded += body.count }
         content.frames.append(
@@ -72,13 +79,14 @@ package final class LineBatcher: TraceSink {
 
     /// Takes the lines that were just written.
     private func takeText() {
-        guard !writer.output.bytes.isEmpty else { return }
         var text: [UInt8] = []
-        swap(&text, &writer.output.bytes)
+        swap(&text, &writer.lines)
+        guard !text.isEmpty else { return swap(&text, &writer.lines) }
         content.text.append(contentsOf: text.span.bytes)
         text.empty(keeping: LineBatch.size)
-        swap(&text, &writer.output.bytes)
-        content.texts.append(LineBatch.Text(framesBefore: content.frames.count, end: content.text.count))
+        swap(&text, &writer.lines)
+        content.texts.append(
+            LineBatch.Text(framesBefore: content.frames.count, end: content.text.count, place: writer.place))
         if content.isFull { handOnBatch() }
     }
 
@@ -87,6 +95,7 @@ package final class LineBatcher: TraceSink {
         batch = handOn(batch)
         batch.formats = formats
         swap(&content, &batch.content)
+        content.place = writer.place
     }
 
     package func flush() {
@@ -142,7 +151,7 @@ package final class LineBatcher: TraceSink {
     }
 
     package func summary(_ summary: Summary) {
-        writer.write(.summary(SummaryEvent(summary)))
+        writer.writeSummary(summary)
         takeText()
         flush()
     }

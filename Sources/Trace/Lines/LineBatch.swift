@@ -21,10 +21,14 @@ package final class LineBatch: @unchecked Sendable {
         var framesBefore: Int
         /// Where they end.
         var end: Int
+        /// The place after them.
+        var place: LinePlace?
     }
 
     /// The lines.
     struct Content {
+        /// The place before them.
+        var place: LinePlace?
         var frames: [Frame] = []
         var bytes: [UInt8] = []
         var texts: [Text] = []
