@@ -40,8 +40,8 @@ final class ParallelLines {
 
     /// Smaller captures are read before other threads would have started.
     private static let leastSize = 4 << 20
-    /// Lines with longer bodies would take too much memory.
-    private static let longestBody = 16 << 10
+    /// Lines with longer bodies would take too much memory. Those of text show up to 16 KiB and a character.
+    private static let longestBody = 20 << 10
 
     /// A sink that writes a trace in lines, as quickly as the processor allows; nil if the captures are small, or followed, or if long
     /// bodies are shown.
