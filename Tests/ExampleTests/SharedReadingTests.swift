@@ -54,7 +54,7 @@ import Testing
 
     /// More threads than cores, too; lines are rendered by several of them, and written in order. A compressed capture is decompressed
     /// once for all of them.
-    @Test(arguments: [("summary", false), ("ndjson", false), ("summary", true)])
+    @Test(arguments: [("summary", false), ("ndjson", false), ("text", false), ("summary", true)])
     func threadsDoNotShow(form: String, isCompressed: Bool) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("threads-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

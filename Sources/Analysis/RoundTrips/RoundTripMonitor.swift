@@ -76,7 +76,7 @@ package final class RoundTripMonitor: Analysis {
             guard let key = Self.key(paired.pairings[role.pairing].rule, type, value, bytes, frame.shape) else {
                 continue
             }
-            // Neither are secret ids kept.
+            // Requests alone have an id, unless it is secret.
             if !role.isRequest || value != nil && FrameSecrets.hide(place, of: frame, bytes, kinds) { value = nil }
             let waiting = PairedConnection.Waiting(
                 key: key, id: value?.identifying, time: frame.info.time, index: frame.info.index,
