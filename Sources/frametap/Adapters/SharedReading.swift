@@ -17,18 +17,10 @@ struct SharedReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// How the work is divided.
-    struct Division {
-        /// A share for each thread.
-        var shares: [CaptureShare]
-        /// Whether the file is read once for all threads.
-        var isReadOnce: Bool
-    }
-
-    /// How to divide the work, estimated from the first bytes of a capture; nil if that could not be done evenly, or is not worth it.
+    /// A share of the work for each thread, estimated from the first bytes of a capture; nil if that could not be done evenly, or is not worth it.
     ///
     /// - Parameter threads: how many.
-    static func division(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> Division? {
+    static func shares(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
         guard let first = paths.first, let input = try? FileInput(first) else { return nil }
         defer { input.closeFile() }
         guard let size = input.identity?.size, size >= leastSize else { return nil }
@@ -41,9 +33,7 @@ struct SharedReading {
         // Few hosts cannot be divided among many threads, but perhaps among some.
         var count = threads
         while count > 1 {
-            if let shares = weights.shares(count) {
-                return Division(shares: shares, isReadOnce: paths.count == 1)
-            }
+            if let shares = weights.shares(count) { return shares }
             count /= 2
         }
         return nil
@@ -52,20 +42,19 @@ struct SharedReading {
     /// Reads the files.
     ///
     /// - Parameters:
-    ///   - division: how the work is divided.
+    ///   - shares: a share of the work for each thread.
     ///   - decoder: receives the added counts.
     ///   - decodings: what the decoder looks for, loaded anew for each other thread: shared objects would make the threads
     ///     contend with one another (reference counts).
     /// - Returns: false if the work cannot be split by share, because of a limit that all connections share, or because the file
     ///   changed meanwhile. Nothing was added then.
     mutating func read(
-        _ paths: [String], _ division: Division, options: ReassemblyOptions, to decoder: Decoder,
+        _ paths: [String], _ shares: [CaptureShare], options: ReassemblyOptions, to decoder: Decoder,
         _ decodings: () throws -> DecodingOptions,
         progress: ReadingProgress
     ) rethrows -> Bool {
-        let shares = division.shares
         let decodings = [decoder.options] + (try shares.dropFirst().map { _ in try decodings() })
-        let input = division.isReadOnce ? try? FileInput(paths[0], progress) : nil
+        let input = paths.count == 1 ? try? FileInput(paths[0], progress) : nil
         defer { input?.closeFile() }
         let capture = input.map { SharedCapture($0, for: shares.count) }
         let parts = Mutex<[Part]>([])

@@ -108,11 +108,11 @@ struct DecodeCommand: ParsableCommand {
         if !threads.isAlone, ParallelReading.suits(files) {
             // Hazards may depend on what several clients send at once.
             if plan == nil, !decoder.takesFrames, !self.format.hazards,
-                let division = SharedReading.division(threads.shares, of: files, options: options)
+                let shares = SharedReading.shares(threads.shares, of: files, options: options)
             {
                 var reading = SharedReading()
                 let isRead = try reading.read(
-                    files, division, options: options, to: decoder,
+                    files, shares, options: options, to: decoder,
                     {
                         var others = try decodingOptions()
                         others.tls = decoder.options.tls
