@@ -55,8 +55,10 @@ package final class LineBatch: @unchecked Sendable {
     /// An empty batch.
     package init() {}
 
-    /// A batch is handed on when it holds this many bytes or frames.
-    static let (size, mostFrames) = (256 << 10, 1_024)
+    /// A batch is handed on when it holds this many bytes.
+    static var size: Int { 256 << 10 }
+    /// The same for frames.
+    static var mostFrames: Int { 1_024 }
 
     /// Empties it for the next lines; small buffers are kept.
     package func empty() {

@@ -192,6 +192,7 @@ package final class BinaryHead: Head {
 
     /// The value of a field whose place is known.
     func value(of index: Int, in bytes: RawSpan, at place: Range<Int>) -> FieldValue {
+        // Most fields are unsigned numbers: for these, nothing that has references is asked.
         if let order = weights[index].order {
             return FieldValue(bytes.unsigned(at: place.lowerBound, width: place.count, order))
         }
