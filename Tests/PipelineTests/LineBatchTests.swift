@@ -98,19 +98,23 @@ import Trace
         func feed(_ sink: any TraceSink) {
             let decoder = Decoder(DecodingOptions(.fixed(format)), sinks: [sink])
             let ends = (Endpoint(IPAddress(v4: 1), 40_000), Endpoint(IPAddress(v4: 2), 80))
-            let connection = decoder.open(
-                Opening(number: 1, time: Timestamp(nanoseconds: 0), client: ends.0, server: ends.1))
-            for start in stride(from: 0, to: stream.count, by: 1_000) {
-                let chunk = Array(stream[start..<min(start + 1_000, stream.count)])
-                connection.received(
-                    chunk.span.bytes, from: .fromClient,
-                    at: Timestamp(nanoseconds: Int64(start)), packet: 1 + start / 1_000)
+            // What a proxy passed on is in NDJSON, too.
+            for leg in [Leg.in, .out] {
+                let connection = decoder.open(
+                    Opening(number: 1, leg: leg, time: Timestamp(nanoseconds: 0), client: ends.0, server: ends.1))
+                for start in stride(from: 0, to: stream.count, by: 1_000) {
+                    let chunk = Array(stream[start..<min(start + 1_000, stream.count)])
+                    connection.received(
+                        chunk.span.bytes, from: .fromClient,
+                        at: Timestamp(nanoseconds: Int64(start)), packet: 1 + start / 1_000)
+                }
+                connection.closed(Closing(reason: .endOfInput, by: nil, time: Timestamp(nanoseconds: 1 << 40)))
             }
-            connection.closed(Closing(reason: .endOfInput, by: nil, time: Timestamp(nanoseconds: 1 << 40)))
             decoder.finish()
             decoder.flush()
         }
-        Self.compare(.ndjson(bodyLimit: 64), "seed \(seed)", feed)
+        let text = Self.compare(.ndjson(bodyLimit: 64), "seed \(seed)", feed)
+        #expect(text.contains(#""leg":"out""#))
     }
 
     /// Human-readable lines depend on those before: columns widen, and a line says that another day has begun.
@@ -122,8 +126,8 @@ import Trace
             String(repeating: "n", count: Int.random(in: 1...(random.next() % 200 == 0 ? 30 : 3), using: &random))
         }
         let formats = try ["im-json", "len16-id"].map { try #require(try BuiltInFormats.format(named: $0)) }
-        // Connections open one after the other, two have frames at a time, some without source and target. Times also go back, to the
-        // same few instants of three days, too.
+        // Connections open one after the other, two have frames at a time, some without source and target, some are what a proxy passed
+        // on, which is not shown. Times also go back, to the same few instants of three days, too.
         var time: Int64 = 1_700_000_000_000_000_000
         let instants = (0..<3).map { time + $0 * 86_400_000_000_000 }
         var messages: [(connection: Int, time: Timestamp, bytes: [UInt8])] = []
@@ -151,7 +155,8 @@ import Trace
                 let number = message.connection
                 if connections[number] == nil {
                     let opening = Opening(
-                        number: 1 + 37 * number, time: message.time, client: ends.0, server: ends.1, handshake: true)
+                        number: 1 + 37 * number, leg: number % 4 == 2 ? .out : number % 4 == 1 ? .in : nil,
+                        time: message.time, client: ends.0, server: ends.1, handshake: true)
                     connections[number] = decoders[number % 3 == 0 ? 1 : 0].open(opening)
                 }
                 connections[number]?.received(message.bytes.span.bytes, from: .fromClient, at: message.time, packet: 1)
@@ -163,11 +168,11 @@ import Trace
         (options.times, options.isColored) = (times, isColored)
         options.utcOffset = { _ in 5_400 }
         options.columns = Bool.random(using: &random) ? 100 : nil
-        Self.compare(.text(options), "seed \(seed)", feed)
+        _ = Self.compare(.text(options), "seed \(seed)", feed)
     }
 
-    /// Expects the same lines from one writer and from several renderers.
-    private static func compare(_ form: LineForm, _ comment: Comment, _ feed: (any TraceSink) -> Void) {
+    /// Expects the same lines from one writer and from several renderers; returns them.
+    private static func compare(_ form: LineForm, _ comment: Comment, _ feed: (any TraceSink) -> Void) -> String {
         let output = MemoryOutput()
         feed(writer(form, to: output))
         let rendered = MemoryOutput()
@@ -188,5 +193,6 @@ import Trace
                 pending.removeAll()
             })
         #expect(rendered.text == output.text && count > 5, comment)
+        return output.text
     }
 }

@@ -21,7 +21,7 @@ package final class LineBatcher: TraceSink {
     @exclusivity(unchecked) private var last: (known: ObjectIdentifier?, number: Int) = (nil, 0)
 
     package var bodyLimit: Int { form.bodyLimit }
-    package var takesBothLegs: Bool { true }
+    package var takesBothLegs: Bool { writer.takesBothLegs }
 
     /// Larger frames are written at once: batches stay small.
     private static let longest = 32 << 10
