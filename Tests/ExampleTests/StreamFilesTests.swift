@@ -68,6 +68,24 @@ import Testing
         #expect(try contents("0001-client.bin") == [])
     }
 
+    /// Of one file that cannot be written, the others have what came before.
+    @Test func otherFilesHaveWhatCameBefore() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = try StreamFiles(in: folder.path, fillsMissing: true)
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "0002-client.bin"), withIntermediateDirectories: false)
+        for number in 1...3 {
+            files.write(Array("before".utf8).span.bytes, of: ConnectionLeg(number, nil), .fromClient)
+        }
+        files.finish(ConnectionLeg(2, nil))
+        #expect(files.hasFailed)
+        files.write(Array("after".utf8).span.bytes, of: ConnectionLeg(3, nil), .fromClient)
+        files.missing(9, of: ConnectionLeg(3, nil), .fromClient)
+        files.finish(ConnectionLeg(3, nil))
+        files.flush()
+        for name in ["0001-client.bin", "0003-client.bin"] { #expect(try contents(name) == Array("before".utf8)) }
+    }
+
     /// The first failure is reported, and the rest is left out.
     @Test func aFolderThatCannotBeWritten() throws {
         let files = try StreamFiles(in: folder.path, fillsMissing: false)

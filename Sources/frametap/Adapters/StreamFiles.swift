@@ -9,7 +9,7 @@ import Streams
 final class StreamFiles {
     /// How many bytes of a direction are gathered before they are written.
     private static let pieceSize = 128 << 10
-    /// The most bytes that are gathered in all, and of how many directions; more are all written.
+    /// How many bytes are gathered in all, and for how many directions; above either limit, all are written.
     private static let (mostBytes, mostDirections) = (16 << 20, 16_384)
 
     private struct Key: Hashable {
@@ -23,7 +23,7 @@ final class StreamFiles {
     private var gatheredBytes = 0
     /// The files of open connections that already exist.
     private var created: Set<Key> = []
-    /// Whether a write failed; that was reported once.
+    /// Whether a write failed; that was reported once. What other files were to get until then is written.
     private(set) var hasFailed = false
 
     /// Creates the folder if it does not exist.
@@ -47,9 +47,10 @@ final class StreamFiles {
 
     /// A gap: the file is extended, which takes no space on most disks.
     func missing(_ byteCount: Int, of connection: ConnectionLeg, _ direction: Direction) {
-        guard fillsMissing else { return }
+        guard fillsMissing, !hasFailed else { return }
         let key = Key(connection: connection, direction: direction)
         writeGathered(of: key)
+        guard !hasFailed else { return }
         withFile(of: key) { descriptor in
             let length = lseek(descriptor, 0, SEEK_END)
             return length >= 0 && ftruncate(descriptor, length + off_t(byteCount)) == 0
@@ -60,7 +61,7 @@ final class StreamFiles {
     func finish(_ connection: ConnectionLeg) {
         for direction in Direction.allCases {
             let key = Key(connection: connection, direction: direction)
-            if !created.contains(key) || gathered[key] != nil { writeGathered(of: key) }
+            if !hasFailed, !created.contains(key) || gathered[key] != nil { writeGathered(of: key) }
             created.remove(key)
         }
     }
@@ -92,18 +93,24 @@ final class StreamFiles {
     ///
     /// - Parameter body: returns false if a call of the system has failed.
     private func withFile(of key: Key, _ body: (Int32) -> Bool) {
-        guard !hasFailed else { return }
         // The file of an earlier listing is replaced; a file that this one wrote is continued.
-        let way = created.contains(key) ? O_APPEND : O_CREAT | O_TRUNC | O_APPEND
-        let descriptor = Platform.open(path(of: key), O_WRONLY | O_CLOEXEC | way, 0o600)
+        let flags = created.contains(key) ? O_APPEND : O_CREAT | O_TRUNC | O_APPEND
+        let descriptor = Platform.open(path(of: key), O_WRONLY | O_CLOEXEC | flags, 0o600)
         guard descriptor >= 0, body(descriptor) else {
-            warn("cannot write \(path(of: key)): \(systemError()); no more streams are written")
-            hasFailed = true
+            fail(key)
             if descriptor >= 0 { close(descriptor) }
             return
         }
         close(descriptor)
         created.insert(key)
+    }
+
+    /// Reports the first failure, and writes what was gathered for the other files, as far as they can be written.
+    private func fail(_ key: Key) {
+        guard !hasFailed else { return }
+        warn("cannot write \(path(of: key)): \(systemError()); no more streams are written")
+        hasFailed = true
+        flush()
     }
 
     private func path(of key: Key) -> String {
