@@ -54,6 +54,14 @@ struct HeldBytesTests {
         }
     }
 
+    /// What is allocated is accounted for, also for the short beginning of a long frame.
+    @Test(arguments: [1, 65, 100, 200, 256, 257, 600, 5_000], [0, 300, 1_000, 60_000])
+    func whatIsAllocatedIsAccounted(count: Int, total: Int) {
+        var held = HeldBytes()
+        held.append([UInt8](repeating: 1, count: count).span.bytes, of: total, FramingScratch())
+        #expect(held.storage.count <= held.memory && held.memory <= max(4 * count, 512))
+    }
+
     @Test func spareBuffersAreLimited() {
         var spares = SpareBuffers()
         for size in [0, 1, 32, 96, 1_000, 65_600, 98_304, 200_000, 64, 512, 1_024, 1 << 16, 1 << 17] {

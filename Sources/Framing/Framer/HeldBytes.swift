@@ -9,6 +9,9 @@ struct HeldBytes: Sendable {
     /// A small buffer is kept when emptied, so that a split frame costs no allocation.
     static let kept = 256
 
+    /// The size of the smallest of the other buffers.
+    private static var shortestLarge: Int { 512 }
+
     var isEmpty: Bool { count == 0 }
 
     /// How much memory is accounted for: the size of the buffer, or where that is a spare one, of the one that would have been
@@ -16,7 +19,7 @@ struct HeldBytes: Sendable {
     @inline(__always)
     var memory: Int {
         storage.count <= Self.kept || storage.count > SpareBuffers.longest
-            ? storage.count : Self.size(of: max(count, Self.kept))
+            ? storage.count : Self.size(of: max(count, Self.shortestLarge))
     }
 
     /// Packs or unpacks the size of the buffer that is kept while no bytes are held.
@@ -60,7 +63,7 @@ struct HeldBytes: Sendable {
         // What is accounted for a small buffer is its size: whether it is one must not depend on what is spare.
         let announced = min(total, 4 * needed)
         let isSmall = max(room, announced) <= Self.kept
-        if !isSmall { room = max(room, 2 * Self.kept) }
+        if !isSmall { room = max(room, Self.shortestLarge) }
         let size = isSmall ? room : Self.size(of: max(room, min(announced, SpareBuffers.longest)))
         guard
             var buffer = scratch.spares.take(size, orTwice: !isSmall && size == room)
