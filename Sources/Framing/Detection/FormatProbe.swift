@@ -88,6 +88,18 @@ package final class FormatProbe {
     /// Approximately how much memory it holds.
     package var heldMemory: Int { framer.heldMemory }
 
+    /// How many frames that fulfil the condition follow one another up to this point.
+    package var row: Int { frames.row }
+
+    /// Whether no frame was found yet, and none has begun as far as known.
+    package var hasFoundNothing: Bool { framer.hasFoundNothing }
+
+    /// Whether it fits a stream picked up mid-stream without the other side's word: many frames followed one another.
+    package var fitsForLong: Bool { verdict.fits && frames.row >= Self.long * needed }
+
+    /// How many times as many frames as needed in a row are evidence enough, whatever bytes were before them.
+    private static let long = 16
+
     /// The next bytes of the stream.
     package func receive(_ chunk: RawSpan) {
         framer.receive(chunk, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: frames)

@@ -36,5 +36,6 @@ extension Framer {
         return max(0, (shared.firstHopeful(bytes.span.bytes, from: 0) ?? bytes.count) - pending.count)
     }
 
-    private static let lookedAhead = 64
+    /// A search that holds fewer bytes than this may hold the beginning of a head.
+    static let lookedAhead = 64
 }

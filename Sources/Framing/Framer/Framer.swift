@@ -144,6 +144,11 @@ package struct Framer {
         mutating get { isAligned && heldBytes == 0 }
     }
 
+    /// Whether no frame was found yet, and none has begun as far as known: a search holds no more than the beginning of a head.
+    var hasFoundNothing: Bool {
+        mutating get { counts.frames == 0 && !isAligned && pending.count < Self.lookedAhead }
+    }
+
     /// How many of the available bytes prove that a frame starts with them.
     var proof: Int? {
         mutating get {

@@ -212,6 +212,20 @@ final class Candidate {
         return known.allSatisfy(\.fits) && (known.count == 2 || known.allSatisfy(\.isSure))
     }
 
+    /// Whether the only side that has bytes fits for so long that the other one is not needed, though it was picked up within a frame.
+    var fitsForLong: Bool {
+        guard !isOut, !detection.needsBoth, hasBytes.fromClient != hasBytes.fromServer else { return false }
+        return probes[hasBytes.fromClient ? .fromClient : .fromServer]?.fitsForLong ?? false
+    }
+
+    /// How many frames follow one another up to this point, on the side with more of them.
+    var row: Int { max(probes.fromClient?.row ?? 0, probes.fromServer?.row ?? 0) }
+
+    /// Whether neither side has anything that may be a frame.
+    var hasFoundNothing: Bool {
+        probes.fromClient?.hasFoundNothing ?? true && probes.fromServer?.hasFoundNothing ?? true
+    }
+
     /// The verdicts of the sides that count, for those with bytes.
     private var knownVerdicts: [FormatProbe.Verdict] {
         Direction.allCases.filter { asks($0) && hasBytes[$0] }.map { verdicts[$0] }

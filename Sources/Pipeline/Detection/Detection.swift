@@ -264,11 +264,12 @@ final class Detection {
             // Nothing is decided before the first place at which a trial may change.
             let step = steady(bytes.extracting(at..<bytes.byteCount), from: direction)
             var end = min(Self.place(atOrBehind: offset + at + min(step, limit)), limit) - offset
+            if !isAligned { end = min(end, Self.look(after: offset + at) - offset) }
             if end > bytes.byteCount { end = Self.place(atOrBefore: offset + bytes.byteCount) - offset }
             guard end > at else { break }
             feedTrials(bytes.extracting(at..<end), of: direction)
             at = end
-            if let choice = decide() { return choice }
+            if let choice = decide() ?? decideMidStream(at: offset + at) { return choice }
         }
         if at < bytes.byteCount { waiting[direction] = bytes.copied(at..<bytes.byteCount) }
         return nil
@@ -341,7 +342,7 @@ final class Detection {
     /// The strongest format that fits, unless a stronger one may still fit.
     private func decide() -> Choice? {
         if let known = known(isOver: false) { return known }
-        if signatures.fromClient.isUndecided || signatures.fromServer.isUndecided { return nil }
+        if isUndecidedSignature { return nil }
         if !deferred.isEmpty { catchUp() }
         // Called for every byte: nothing is copied until there is a choice.
         var best = 0
@@ -353,6 +354,9 @@ final class Detection {
         // The others that fit are weaker.
         return choose(candidates.filter { $0.fits && $0.plan.strength == best }.map { ($0, $0.evidence) })
     }
+
+    /// Whether the next bytes may complete a protocol's first bytes.
+    var isUndecidedSignature: Bool { signatures.fromClient.isUndecided || signatures.fromServer.isUndecided }
 
     /// Whether weaker formats have to wait for a format.
     func isBlocking(_ candidate: Candidate) -> Bool {
@@ -379,7 +383,7 @@ final class Detection {
     }
 
     /// The strongest; among several the one with the server's port, then the first. The alternatives are reported.
-    private func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
+    func choose(_ fitting: [(candidate: Candidate, evidence: String)]) -> Choice? {
         guard let best = fitting.map(\.candidate.plan.strength).max() else { return nil }
         let equal = fitting.filter { $0.candidate.plan.strength == best }
         guard let first = equal.first else { return nil }

@@ -1,0 +1,126 @@
+import Framing
+import Streams
+import TestSupport
+import Testing
+
+@testable import Pipeline
+
+/// A connection that runs already is recognized while it runs, though strong formats, which are never ruled out there, may still come.
+@Suite struct MidStreamDetectionTests {
+    private func plans(withExamples: Bool = false) throws -> [TrialPlan] {
+        let examples = withExamples ? try ExampleFormats.recognised() : []
+        return try (BuiltInFormats.allWithVariants() + examples).compactMap { TrialPlan($0) }
+    }
+
+    /// The frames of a format, one after the other, without its first bytes.
+    private func stream(
+        _ kind: String, frames: Int, within: Bool, using generator: inout SeededGenerator
+    ) -> [UInt8] {
+        var stream: [UInt8] = []
+        for index in 0..<frames {
+            let body = (0..<Int.random(in: 4...30, using: &generator)).map { _ in
+                UInt8.random(in: UInt8(ascii: "a")...UInt8(ascii: "z"), using: &generator)
+            }
+            let text = String(decoding: body, as: UTF8.self)
+            switch kind {
+            case "im-json": stream += Array("{\n \"type\" : \"txt\",\n \"size\" : \"\(body.count)\"\n}\r\n\(text)".utf8)
+            case "json-envelope": stream += Array("{\"head\":\"chat\",\"text\":\"\(text)\"}".utf8)
+            case "pretty": stream += Array("{\n  \"head\": \"chat\",\n  \"text\": \"\(text)\"\n}\n".utf8)
+            case "tlv32":
+                stream += [UInt8(8 + body.count), 0, 0, 0, UInt8.random(in: 1...4, using: &generator), 0, 0, 0] + body
+            case "len16-id":
+                stream += [0, UInt8(5 + body.count), 0, UInt8(index % 3 + 1), 0, 0x0a, UInt8(body.count)] + body
+            case "line": stream += body + [UInt8(ascii: "\n")]
+            default: Issue.record("no frames of \(kind)")
+            }
+        }
+        if within { stream.removeFirst(Int.random(in: 1...9, using: &generator)) }
+        return stream
+    }
+
+    /// Feeds both sides in turn; returns the format, and after how many bytes it was chosen, or nothing if at the end.
+    private func recognise(
+        _ streams: PerDirection<[UInt8]>, _ plans: [TrialPlan], defers: Bool = true, sleeps: Bool = false,
+        most: Int, using generator: inout SeededGenerator
+    ) -> (format: String, seen: Int?) {
+        let detection = Detection(plans, aligned: false, limit: 65_536, port: 1, defers: defers)
+        var at = PerDirection(fromClient: 0, fromServer: 0)
+        while true {
+            let isOver = Direction.allCases.allSatisfy { at[$0] == streams[$0].count }
+            if isOver { return (detection.conclude()?.0.format.name ?? "none", nil) }
+            for direction in Direction.allCases where at[direction] < streams[direction].count {
+                let end = min(streams[direction].count, at[direction] + Int.random(in: 1...most, using: &generator))
+                let chunk = Array(streams[direction][at[direction]..<end])
+                at[direction] = end
+                let time = Timestamp(nanoseconds: 0)
+                if let choice = detection.receive(chunk.span.bytes, from: direction, at: time, packet: 0) {
+                    return (choice.0.format.name, at.fromClient + at.fromServer)
+                }
+                if sleeps { detection.sleep() }
+            }
+        }
+    }
+
+    @Test(arguments: ["im-json", "json-envelope", "tlv32", "len16-id", "line"], [false, true])
+    func formatsAreChosenOnTheWay(kind: String, isAlone: Bool) throws {
+        let plans = try plans()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        // Within a frame of two-byte lengths, nearly any bytes begin one, which may rule it out.
+        for within in kind == "len16-id" ? [false] : [false, true] {
+            let client = stream(kind, frames: 200, within: within, using: &generator)
+            let server = isAlone ? [] : stream(kind, frames: 200, within: within, using: &generator)
+            let streams = PerDirection(fromClient: client, fromServer: server)
+            let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
+            #expect(format == kind, "seed \(seed)")
+            #expect((seen ?? .max) <= (kind == "im-json" ? 1_000 : 8_000), "seed \(seed), within \(within)")
+        }
+    }
+
+    /// Segments, trials that begin late and sleep change nothing.
+    @Test(arguments: [false, true]) func theChoiceDependsOnTheBytesAlone(withExamples: Bool) throws {
+        let plans = try plans(withExamples: withExamples)
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var (found, onTheWay): (Set<String>, Int) = ([], 0)
+        for _ in 0..<16 {
+            let kinds = ["im-json", "json-envelope", "pretty", "tlv32", "len16-id", "line"]
+            func random() -> [UInt8] {
+                var bytes: [UInt8] = []
+                for _ in 0..<Int.random(in: 0...3, using: &generator) {
+                    let kind = kinds[Int.random(in: 0..<kinds.count, using: &generator)]
+                    let frames = Int.random(in: 1...120, using: &generator)
+                    bytes += stream(kind, frames: frames, within: Bool.random(using: &generator), using: &generator)
+                }
+                return bytes
+            }
+            let streams = PerDirection(fromClient: random(), fromServer: Bool.random(using: &generator) ? random() : [])
+            // One side after the other: which of them is further is part of what is seen.
+            let expected = recognise(streams, plans, defers: false, most: 1, using: &generator)
+            let late = recognise(streams, plans, most: 1, using: &generator)
+            #expect(late == expected, "seed \(seed)")
+            let asleep = recognise(streams, plans, sleeps: true, most: 1, using: &generator)
+            #expect(asleep.format == expected.format, "seed \(seed)")
+            if !streams.fromServer.isEmpty { continue }
+            let cut = recognise(streams, plans, most: 1_500, using: &generator)
+            #expect(cut.format == expected.format, "seed \(seed)")
+            if expected.seen != nil { onTheWay += 1 }
+            found.insert(expected.format)
+        }
+        #expect(found.count > 2 && onTheWay > 1, "\(found), \(onTheWay)")
+    }
+
+    /// A long text is no text protocol if a stronger format's frame may have begun before it.
+    @Test func textBeforeAHeadIsABody() throws {
+        let plans = try plans()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for lines in [1, 8, 30] {
+            let text = stream("line", frames: lines, within: true, using: &generator)
+            let bytes = text + stream("im-json", frames: 20, within: false, using: &generator)
+            let streams = PerDirection(fromClient: bytes, fromServer: [])
+            let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
+            #expect(format == "im-json" && seen != nil, "\(lines) lines, seed \(seed)")
+        }
+    }
+}
