@@ -73,6 +73,8 @@ import Testing
             let streams = PerDirection(fromClient: client, fromServer: server)
             let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
             #expect(format == kind, "seed \(seed)")
+            // The rest of a frame may look like the beginning of a long one.
+            if kind == "tlv32", within { continue }
             #expect((seen ?? .max) <= (kind == "im-json" ? 1_000 : 8_000), "seed \(seed), within \(within)")
         }
     }
@@ -110,17 +112,28 @@ import Testing
         #expect(found.count > 2 && onTheWay > 1, "\(found), \(onTheWay)")
     }
 
-    /// A long text is no text protocol if a stronger format's frame may have begun before it.
-    @Test func textBeforeAHeadIsABody() throws {
+    /// A text is no text protocol if a stronger format's frame may have begun before it: neither a few long lines are enough, nor many short
+    /// ones.
+    @Test(arguments: [(1, 10), (40, 30), (200, 3)]) func textBeforeAHeadIsABody(lines: Int, length: Int) throws {
         let plans = try plans()
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
-        for lines in [1, 8, 30] {
-            let text = stream("line", frames: lines, within: true, using: &generator)
-            let bytes = text + stream("im-json", frames: 20, within: false, using: &generator)
-            let streams = PerDirection(fromClient: bytes, fromServer: [])
-            let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
-            #expect(format == "im-json" && seen != nil, "\(lines) lines, seed \(seed)")
-        }
+        let text = String(repeating: String(repeating: "x", count: length) + "\n", count: lines)
+        let bytes = Array(text.utf8) + stream("im-json", frames: 20, within: false, using: &generator)
+        let streams = PerDirection(fromClient: bytes, fromServer: bytes)
+        let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
+        #expect(format == "im-json" && seen != nil, "seed \(seed)")
+    }
+
+    /// Nor are the lines of an object that is not complete.
+    @Test func linesOfAnObjectAreNoText() throws {
+        let plans = try plans()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        let object = "{\n" + (0..<300).map { "  \"member-\($0)\": \"value\",\n" }.joined() + "  \"last\": true\n}\n"
+        let bytes = Array(String(repeating: object, count: 9).utf8)
+        let streams = PerDirection(fromClient: bytes, fromServer: [])
+        let (format, _) = recognise(streams, plans, most: 700, using: &generator)
+        #expect(format == "json-envelope", "seed \(seed)")
     }
 }
