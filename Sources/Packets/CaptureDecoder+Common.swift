@@ -7,7 +7,7 @@ extension CaptureDecoder {
     @inline(__always)
     mutating func takeCommon(_ bytes: RawSpan, _ packet: PacketInfo) -> Bool {
         guard let common = CommonPacket(bytes) else { return false }
-        if tries(packet.number), takeNext(bytes, common, number: packet.number) { return true }
+        if beginsFastPath(packet.number), takeNext(bytes, common, number: packet.number) { return true }
         guard isOurs(common.source, common.destination) else {
             countSegment()
             return true
@@ -26,10 +26,10 @@ extension CaptureDecoder {
     ) -> Int {
         guard !verifiesChecksums else { return 0 }
         var taken = 0
-        while tries(number &+ taken &+ 1), let record = record(at),
+        while beginsFastPath(number &+ taken &+ 1), let record = record(at),
             let common = CommonPacket(in: window, at: record.start, byteCount: record.captured)
         {
-            // If it has to be received otherwise, time advances no further then.
+            // Need not be undone if the segment is refused: `receive` then advances to the same time.
             advance(toPacketAt: record.time)
             let bytes = window.extracting(unchecked: record.start..<record.start &+ record.captured)
             guard takeNext(bytes, common, number: number &+ taken &+ 1) else { break }
@@ -41,10 +41,13 @@ extension CaptureDecoder {
         return taken
     }
 
-    /// Whether to try the fast path for a packet, which is noted: once, and only now and then after it was in vain many times in a row.
+    /// After this many failures in a row, the fast path is tried for one packet in 16 only.
+    private static var mostMisses: Int { 8 }
+
+    /// Whether to try the fast path for a packet now, which counts as its one try.
     @inline(__always)
-    mutating func tries(_ number: Int) -> Bool {
-        guard lastTried != number, misses < 8 || number & 15 == 0 else { return false }
+    private mutating func beginsFastPath(_ number: Int) -> Bool {
+        guard lastTried != number, misses < Self.mostMisses || number & 15 == 0 else { return false }
         lastTried = number
         return true
     }

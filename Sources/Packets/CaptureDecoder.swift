@@ -17,7 +17,7 @@ package struct CaptureDecoder: PacketReceiver, ~Copyable {
     private var skipped: [Skipped: Int] = [:]
     private var unreadLinkTypes: [LinkType: Int] = [:]
     let verifiesChecksums: Bool
-    /// The number of the packet that the fast path was last tried for, and for how many in a row it was in vain.
+    /// The packet that the fast path was last tried for, and how many tries in a row have failed.
     var (lastTried, misses) = (0, 0)
     private let share: CaptureShare?
     /// The latest time of the packets that were passed over: the reassembler does not know of them.

@@ -13,6 +13,17 @@ public enum TraceForm: String, Sendable, CaseIterable {
     /// Nothing.
     case none
 
+    /// This form, if its lines can be rendered in batches (`LineBatcher`); nil if not.
+    ///
+    /// - Parameter text: how human-readable lines are written, and how many bytes of a body are shown in any form.
+    package func lines(_ text: TextOptions) -> LineForm? {
+        switch self {
+        case .text: .text(text)
+        case .ndjson: .ndjson(bodyLimit: text.bodyLimit)
+        case .summary, .junit, .github, .none: nil
+        }
+    }
+
     /// A sink that writes a trace in this form, with its defaults; nil if nothing is written.
     ///
     /// - Parameters:

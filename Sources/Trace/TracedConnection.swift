@@ -40,7 +40,7 @@ public final class TracedConnection {
         get { begun }
         set { begun = newValue }
     }
-    // Every frame asks for it, and paired ones for `skipsPairs`. That exclusivity is not checked, only this module knows.
+    // Every frame asks for it, and paired ones for `skipsPairs`. Private: other modules do not see the attribute.
     @exclusivity(unchecked) private var begun = true
     /// Whether each side sent any bytes; known when the connection is over.
     package var hadBytes = PerDirection(fromClient: false, fromServer: false)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Counting reads large captures on two threads; at a limit that all connections share, it starts over on one.
+/// Counting reads large captures on several threads; at a limit that all connections share, it starts over on one.
 @Suite struct SharedReadingTests {
     /// A capture that is large enough, of connections picked up mid-stream, a whole len16-id frame each (pcap, link type RAW).
     private static func capture(_ connections: Int) -> [UInt8] {
@@ -23,7 +23,7 @@ import Testing
     /// The same with other bytes in the messages, which gzip cannot make shorter.
     private static func varied(_ capture: [UInt8]) -> [UInt8] {
         var generator = SeededGenerator(seed: 1)
-        // Files begin with 24 bytes; a record's 16 and the headers before a message's 973 bytes have 64.
+        // Files begin with 24 bytes. A record: its header (16), IPv4 and TCP (40), the frame (984), of which the last 900 bytes are text.
         let record = 16 + 40 + 984
         return capture.indices.map { index in
             let place = index < 24 ? 0 : (index - 24) % record

@@ -110,7 +110,7 @@ import Testing
         recent.note(ends(1, 2, 3, 4), .fromServer, id: 5, place: 6, number: 7)
         let entry = try #require(recent.find(ends(1, 2, 3, 4)))
         #expect((entry.id, entry.place, entry.direction) == (5, 6, .fromServer))
-        #expect(entry.isOf(7) && !entry.isOf(8) && !entry.isOf(6))
+        #expect(entry.hasNumber(7) && !entry.hasNumber(8) && !entry.hasNumber(6))
         for other in [
             ends(9, 2, 3, 4), ends(1, 9, 3, 4), ends(1, 2, 9, 4), ends(1, 2, 3, 9), ends(3, 4, 1, 2), ends(0, 0, 0, 0),
         ] {
@@ -118,7 +118,7 @@ import Testing
         }
         recent.note(ends(1, 2, 3, 4), .fromClient, id: 5, place: 6, number: 1 << 40 | 7)
         let later = try #require(recent.find(ends(1, 2, 3, 4)))
-        #expect(later.direction == .fromClient && later.isOf(1 << 40 | 7))
+        #expect(later.direction == .fromClient && later.hasNumber(1 << 40 | 7))
         // No more than a number of them are known.
         for port in 0..<UInt16(20_000) {
             recent.note(ends(1, port, 3, 80), .fromClient, id: Int(port), place: 1, number: 1)

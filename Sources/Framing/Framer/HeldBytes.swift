@@ -46,21 +46,25 @@ struct HeldBytes: Sendable {
         count = end
     }
 
-    /// Adds bytes after the others, in a spare buffer if there is one of about the size that is needed.
+    /// Adds bytes after the others. If they need a larger buffer, it is a spare one or a new one, of the size that the whole frame will need
+    /// if that is not much more than there is.
     ///
     /// - Parameter total: how many bytes there will be. There is room for them at once, unless they are many more than there are:
     ///   what a length merely announces takes no memory.
     @inline(__always)
     mutating func append(_ bytes: RawSpan, of total: Int, _ scratch: FramingScratch) {
-        if storage.count < count &+ bytes.byteCount { takeSpare(count + bytes.byteCount, total, scratch) }
+        if storage.count < count &+ bytes.byteCount { replaceBuffer(count + bytes.byteCount, total, scratch) }
         append(bytes)
     }
 
+    /// Moves to a larger buffer, unless it would be larger than spare ones are (`grow` makes those).
+    ///
+    /// A small one is taken only from the spares, at exactly the size that `grow` would make, since its size is what is accounted for. A
+    /// large one is a spare one of the announced size, or a new one of the needed size: a length alone takes no memory.
     @inline(never)
-    private mutating func takeSpare(_ needed: Int, _ total: Int, _ scratch: FramingScratch) {
+    private mutating func replaceBuffer(_ needed: Int, _ total: Int, _ scratch: FramingScratch) {
         var room = room(for: needed)
         guard room <= SpareBuffers.longest else { return }
-        // What is accounted for a small buffer is its size: whether it is one must not depend on what is spare.
         let announced = min(total, 4 * needed)
         let isSmall = max(room, announced) <= Self.kept
         if !isSmall { room = max(room, Self.shortestLarge) }

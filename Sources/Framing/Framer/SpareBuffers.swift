@@ -6,6 +6,8 @@ struct SpareBuffers {
     /// The others of each size, powers of two from `shortest` to `longest`; none of any before the first is kept.
     private var buffers: [[[UInt8]]] = []
 
+    // Computed: see "Performance idioms" in docs/architecture.md.
+
     /// The size of the smallest ones.
     static var shortest: Int { 64 }
     /// The size of the largest ones.

@@ -180,7 +180,7 @@ package struct JSONScanner: Sendable {
     @inline(__always)
     private mutating func passPlain(_ text: RawSpan) {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
-        // The usual test for a zero byte in a word: what it marks first is one.
+        // Marks zero bytes. Borrows can mark bytes above a zero one, too, but only the lowest mark is used.
         func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
         while text.byteCount &- position >= 8 {
             let word = text.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self).littleEndian

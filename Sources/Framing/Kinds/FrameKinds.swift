@@ -76,7 +76,7 @@ package final class FrameKinds {
         heartbeat = format.heartbeat?.condition
         pairs = format.pairConditions(direction)
         let side = self.format
-        layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
+        layouts = side.layouts.map { LayoutKinds(TypeSource(side.typeName, in: $0)) }
         hasPlainFields = side.rule.noted.isEmpty && side.layouts.allSatisfy { $0.trailer == nil && $0.head != nil }
         if hasPlainFields, side.layouts.count == 1, let head = side.layouts[0].head as? BinaryHead,
             let length = head.fixedLength, length > 0, head.texts.areNumbers
@@ -87,7 +87,7 @@ package final class FrameKinds {
         }
         hasPlainBodies = side.hasPlainBodies
         hasStructures = side.layouts.contains { $0.head is StructuredHead }
-        if layouts.count == 1, case .number(let place) = layouts[0].telling { self.place = place } else { place = nil }
+        if layouts.count == 1, case .number(let place) = layouts[0].source { self.place = place } else { place = nil }
     }
 
     /// A frame's kind; nil if no few bytes determine it.
@@ -106,7 +106,7 @@ package final class FrameKinds {
     }
 
     private func learn(_ content: RawSpan, _ shape: FrameShape) -> Int? {
-        guard layouts[shape.layout].isReporting, kinds.count < Self.most else { return nil }
+        guard layouts[shape.layout].hasSource, kinds.count < Self.most else { return nil }
         let type = format.type(of: content, shape)
         func truth(_ condition: Expression) -> Bool? { condition.truth(forType: type, from: direction) }
         let isHeartbeat: Bool? = if let heartbeat { truth(heartbeat) } else { false }
@@ -139,7 +139,8 @@ package final class FrameKinds {
         return number
     }
 
-    /// Whether a frame is a heartbeat. Not inlined, and neither are its roles: most kinds tell, and the code that asks is smaller.
+    /// Whether a frame is a heartbeat. Not inlined: callers look at `traits` first, which usually suffices, and stay small. The same is true of
+    /// `roles`.
     @inline(never)
     func isHeartbeat(_ kind: Int?, _ info: FrameInfo, _ content: RawSpan, _ shape: FrameShape) -> Bool {
         if let kind, let known = kinds[kind].isHeartbeat { return known }

@@ -68,7 +68,7 @@ package final class FrameSieve {
 
     /// Whether nothing is wanted of a whole frame but to count it; a faulty body is then counted, too.
     ///
-    /// - Parameter place: `countedBy`.
+    /// - Parameter place: `countedBy`, unwrapped: the loop over a chunk's frames does that once.
     @inline(__always)
     func counts(
         _ frame: RawSpan, by place: FixedPlace, _ lengths: PlainLengths, _ counts: inout Counts

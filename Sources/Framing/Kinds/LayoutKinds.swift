@@ -4,7 +4,7 @@ import Streams
 ///
 /// A class: looking one up copies nothing. Nothing called here re-enters to change it, so exclusivity is not checked.
 final class LayoutKinds {
-    let telling: FrameReporting
+    let source: TypeSource
     /// The kind of all frames, if they share one.
     @exclusivity(unchecked) private var same: Int?
     @exclusivity(unchecked) private var numbers: [UInt64: Int] = [:]
@@ -14,16 +14,18 @@ final class LayoutKinds {
     private static let mostValues = 64
     private static let longestValue = 64
 
-    init(_ telling: FrameReporting) {
-        self.telling = telling
+    init(_ source: TypeSource) {
+        self.source = source
     }
 
-    var isReporting: Bool {
-        if case .unknown = telling { false } else { true }
+    /// Whether a few bytes determine the type.
+    var hasSource: Bool {
+        if case .unknown = source { false } else { true }
     }
 
+    /// The kind remembered for a frame; nil if none is.
     func known(_ content: RawSpan, _ shape: FrameShape) -> Int? {
-        switch telling {
+        switch source {
         case .same: return same
         case .unknown: return nil
         case .number(let place): return numbers[place.value(in: content, at: 0)]
@@ -38,7 +40,7 @@ final class LayoutKinds {
 
     /// Remembers a kind; false if there is no room for it.
     func remember(_ kind: Int, _ content: RawSpan, _ shape: FrameShape) -> Bool {
-        switch telling {
+        switch source {
         case .unknown: return false
         case .same: same = kind
         case .number(let place): numbers[place.value(in: content, at: 0)] = kind

@@ -9,7 +9,11 @@ package final class RuledOutTypes {
     private let conditions: [Expression]
     private let heartbeat: Expression?
     private let layouts: [LayoutKinds]
+    /// How many more types are remembered: a field with arbitrary values must not take memory without limit.
     private var roomLeft = 1_024
+
+    /// What `layouts` remember of a type.
+    private enum Mark { static let (possible, ruledOut) = (0, 1) }
 
     /// - Parameters:
     ///   - conditions: at least one of them must hold for a frame to be of interest.
@@ -19,7 +23,7 @@ package final class RuledOutTypes {
         (self.format, self.direction, self.conditions) = (format.directions[direction], direction, conditions)
         heartbeat = format.heartbeat.flatMap { $0.from == direction ? $0.condition : nil }
         let side = self.format
-        layouts = side.layouts.map { LayoutKinds(FrameReporting(side.typeName, in: $0)) }
+        layouts = side.layouts.map { LayoutKinds(TypeSource(side.typeName, in: $0)) }
     }
 
     /// Whether none of the conditions holds for a frame, whatever else is in it; false if its type does not tell.
@@ -28,38 +32,19 @@ package final class RuledOutTypes {
     ///   - content: the frame's content, with escapes resolved.
     ///   - shape: the content's parts.
     package func contains(_ content: RawSpan, _ shape: FrameShape) -> Bool {
-        if let known = layouts[shape.layout].known(content, shape) { return known == 1 }
+        if let known = layouts[shape.layout].known(content, shape) { return known == Mark.ruledOut }
         return learn(content, shape)
     }
 
     private func learn(_ content: RawSpan, _ shape: FrameShape) -> Bool {
-        guard layouts[shape.layout].isReporting, roomLeft > 0 else { return false }
+        guard layouts[shape.layout].hasSource, roomLeft > 0 else { return false }
         roomLeft -= 1
         let type = format.type(of: content, shape)
         let isHeartbeat: Bool? = if let heartbeat { heartbeat.truth(forType: type, from: direction) } else { false }
         let isRuledOut = conditions.allSatisfy {
             $0.truth(forType: type, from: direction, isHeartbeat: isHeartbeat) == false
         }
-        _ = layouts[shape.layout].remember(isRuledOut ? 1 : 0, content, shape)
+        _ = layouts[shape.layout].remember(isRuledOut ? Mark.ruledOut : Mark.possible, content, shape)
         return isRuledOut
-    }
-}
-
-extension Expression {
-    /// Whether the condition holds for a frame, if that depends on nothing but these values; nil if it depends on more.
-    ///
-    /// - Parameters:
-    ///   - type: the name of the frame's type.
-    ///   - direction: who sent it.
-    ///   - isHeartbeat: whether it is a heartbeat; nil if that is not known.
-    package func truth(forType type: String?, from direction: Direction, isHeartbeat: Bool? = nil) -> Bool? {
-        truth { path in
-            switch paths[path] {
-            case ["type"]: type.map(Value.text) ?? .absent
-            case ["from"]: .text(direction.sender)
-            case ["heartbeat"]: isHeartbeat.map(Value.boolean)
-            default: nil
-            }
-        }
     }
 }

@@ -9,7 +9,7 @@ final class FrameCollector: FrameReceiver {
         case passed(to: Int)
     }
 
-    /// Nobody reads them while frames are found.
+    /// Only the framer changes it, and nothing reads it meanwhile: exclusivity need not be checked.
     @exclusivity(unchecked) var items: [Item] = []
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) { items.append(.frame(frame)) }

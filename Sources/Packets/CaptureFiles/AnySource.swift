@@ -1,4 +1,4 @@
-/// A source of any type: code that is generic over it would look up types at run time.
+/// Hides a source's type: code that is generic over the type would look it up at run time, for each packet if captures alternate.
 struct AnySource: ByteSource {
     private let next: (UnsafeMutableRawBufferPointer) throws -> Int
 

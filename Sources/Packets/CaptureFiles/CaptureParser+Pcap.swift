@@ -14,8 +14,8 @@ extension CaptureParser {
         var packet = PacketInfo(
             number: packetCount, time: Timestamp(nanoseconds: 0), linkType: header.linkType, capturedLength: 0,
             originalLength: 0)
-        let isUsual = header.isUsual
-        let passesOver = isUsual && receiver.passesOver
+        let hasPlainRecords = header.hasPlainRecords
+        let passesOver = hasPlainRecords && receiver.passesOver
         defer { packetCount = packet.number }
         while true {
             if passesOver {
@@ -23,7 +23,7 @@ extension CaptureParser {
                     header.record(at, of: window)
                 }
             }
-            if isUsual {
+            if hasPlainRecords {
                 let count = receiver.receiveCommon(window, from: &at, after: packet.number) { at in
                     header.record(at, of: window)
                 }
@@ -78,10 +78,10 @@ extension CaptureParser {
 }
 
 extension PcapHeader {
-    /// Whether records are as they usually are, and have packets of Ethernet.
-    fileprivate var isUsual: Bool { linkType == .ethernet && lengthOrder == .capturedFirst && !isBigEndian }
+    /// Whether records are little-endian, have the captured length first, and hold packets of Ethernet: `record` reads only these.
+    fileprivate var hasPlainRecords: Bool { linkType == .ethernet && lengthOrder == .capturedFirst && !isBigEndian }
 
-    /// The record at an offset, if it is whole; only for files that are usual.
+    /// The record at an offset, if it is whole; only if `hasPlainRecords`.
     @inline(__always)
     fileprivate func record(_ at: Int, of window: RawSpan) -> PassedPackets.Record? {
         let start = at &+ recordHeaderLength

@@ -124,7 +124,7 @@ package struct CaptureReader<Source: ByteSource>: SteppingReader {
 
     /// Bytes that were parsed.
     struct Window {
-        /// Which of a buffer's they are.
+        /// Their range in the buffer.
         var bytes: Range<Int>
         /// Their offset in the file, expanded if it is compressed.
         var position: Int
@@ -136,9 +136,10 @@ package struct CaptureReader<Source: ByteSource>: SteppingReader {
     var position: Int { parser.position }
 
     /// Reads from the source until something can be parsed, passes on the packets that are then complete, and exchanges its buffer for
-    /// another one, so that others can parse the same bytes. Damage ends reading: who parses them finds it, too.
+    /// another one, so that others can parse the same bytes. Damage ends reading without an error: each thread that parses the bytes finds it
+    /// again.
     ///
-    /// - Parameter buffer: memory for what follows; then what was read.
+    /// - Parameter buffer: before, memory to read into next; after, what was read.
     /// - Returns: which bytes are parsed; nil at the end.
     mutating func step<Receiver: PacketReceiver & ~Copyable>(
         to receiver: inout Receiver, exchanging buffer: inout [UInt8]

@@ -19,7 +19,7 @@ struct DeadlineQueue {
         var flow: Int { Int(place) }
 
         /// Whether it is the connection with this number. No two connections 2³² apart are remembered at the same time.
-        func isOf(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == lowNumber }
+        func hasNumber(_ number: Int) -> Bool { UInt32(truncatingIfNeeded: number) == lowNumber }
     }
 
     private var entries = Deque<Entry>()

@@ -107,7 +107,7 @@ extension TCPReassembler {
     private func openFlow(_ entry: DeadlineQueue.Entry) -> Flow? { Self.openFlow(entry, in: table) }
 
     private static func openFlow(_ entry: DeadlineQueue.Entry, in table: FlowTable) -> Flow? {
-        guard let flow = table.flow(entry.flow), entry.isOf(flow.number), flow.state == .open else { return nil }
+        guard let flow = table.flow(entry.flow), entry.hasNumber(flow.number), flow.state == .open else { return nil }
         return flow
     }
 

@@ -13,7 +13,7 @@ struct PacketStamp {
 struct ReassemblyState {
     /// Limits and choices.
     var options: ReassemblyOptions
-    /// For how long a side is quiet before segments are reported: here, since every packet asks.
+    /// A copy of `SegmentNotice.quietAfter`, which would be a call into another module for each packet.
     let reportedPause = SegmentNotice.quietAfter
     /// The latest time seen.
     var now = Timestamp(nanoseconds: .min)

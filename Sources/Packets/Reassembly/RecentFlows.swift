@@ -1,8 +1,7 @@
 import Streams
 
-/// Where connections are that had a segment lately, by the ends as IPv4 and TCP have them, each direction for itself: the table of all
-/// need not be searched. An entry replaces the one at its index: a connection that is not found here is searched for, and no capture can
-/// make that cost more.
+/// The connections that had a segment lately, by the two ends of a segment in IPv4: a table of fixed size, one entry for each direction,
+/// that saves a search in the table of all. A new entry replaces the one at its index; what is not found here is searched for there.
 struct RecentFlows {
     /// Where a connection was.
     struct Entry {
@@ -28,7 +27,9 @@ struct RecentFlows {
 
         /// Whether it is a connection of that number.
         @inline(__always)
-        func isOf(_ number: Int) -> Bool { numberAndDirection >> 1 == UInt32(truncatingIfNeeded: number) & 0x7fff_ffff }
+        func hasNumber(_ number: Int) -> Bool {
+            numberAndDirection >> 1 == UInt32(truncatingIfNeeded: number) & 0x7fff_ffff
+        }
     }
 
     /// The ends of a segment.

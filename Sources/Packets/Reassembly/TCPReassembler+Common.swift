@@ -14,7 +14,7 @@ extension TCPReassembler {
     mutating func takeNext(_ segment: TCPSegment, payload: RawSpan, at time: Timestamp, packet: Int) -> Bool {
         guard leg == nil, annotation == nil,
             let recent = recent.find(RecentFlows.Ends(segment.source, segment.destination)),
-            recent.place < table.flows.count, recent.isOf(table.flows[recent.place].number),
+            recent.place < table.flows.count, recent.hasNumber(table.flows[recent.place].number),
             table.flows[recent.place].takeNext(
                 segment, payload, from: recent.direction, PacketStamp(time: time, number: packet), &shared)
         else { return false }

@@ -225,10 +225,10 @@ package struct TCPReassembler: ~Copyable {
     /// Visits the connection of a deadline for what waits; nil if it is over, or nothing waits any more.
     private mutating func visit(_ entry: DeadlineQueue.Entry) -> Int? {
         if table.isPacked(entry.flow) {
-            guard let flow = table.flow(entry.flow), entry.isOf(flow.number), flow.isWaiting else { return nil }
+            guard let flow = table.flow(entry.flow), entry.hasNumber(flow.number), flow.isWaiting else { return nil }
             return visit(entry.flow)
         }
-        guard let place = table.place(of: entry.flow), entry.isOf(table.flows[place].number) else { return nil }
+        guard let place = table.place(of: entry.flow), entry.hasNumber(table.flows[place].number) else { return nil }
         shared.current = entry.flow
         return place
     }
@@ -268,7 +268,7 @@ package struct TCPReassembler: ~Copyable {
         while let entry = shared.closed.popFirst(
             until: shared.closed.count > shared.options.closedLimit ? Timestamp(nanoseconds: .max) : shared.now)
         {
-            guard let place = table.place(of: entry.flow), entry.isOf(table.flows[place].number),
+            guard let place = table.place(of: entry.flow), entry.hasNumber(table.flows[place].number),
                 table.flows[place].state == .closed
             else { continue }
             forgetLast(entry.flow)

@@ -18,12 +18,17 @@ struct PacketFinder: PacketReceiver {
     ///
     /// - Parameters:
     ///   - origin: its offset in the file.
-    ///   - memory: what was found in a window that is over; its memory is used again, and what was found since is put there.
-    mutating func begin(at origin: Int, exchanging memory: inout PacketPlaces) {
-        swap(&found, &memory)
+    ///   - spare: places whose memory is used again.
+    mutating func begin(at origin: Int, reusing spare: inout PacketPlaces) {
+        swap(&found, &spare)
         (found.count, found.isOrdered, self.origin) = (0, true, origin)
         last = PacketPlaces.Place()
     }
+
+    /// Ends a window.
+    ///
+    /// - Parameter places: receives what was found.
+    mutating func finish(into places: inout PacketPlaces) { swap(&found, &places) }
 
     var passesOver: Bool { true }
 
@@ -34,7 +39,7 @@ struct PacketFinder: PacketReceiver {
         record: (_ at: Int) -> PassedPackets.Record?
     ) -> Int {
         let shift = position &- origin
-        begin(at &+ shift)
+        addOther(before: at &+ shift)
         found.reserve(min((window.byteCount &- at) / Self.shortest, Self.most) &+ 1)
         // Alone, so that it can be changed without checks for each packet.
         var memory: [PacketPlaces.Place] = []
@@ -61,7 +66,7 @@ struct PacketFinder: PacketReceiver {
 
     /// Takes the next packet: one that is not of the most common kind is everybody's.
     mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
-        begin(packet.place.lowerBound &- origin)
+        addOther(before: packet.place.lowerBound &- origin)
         last.buckets = .max
         if packet.hasTime {
             if packet.linkType == .ethernet, let common = CommonPacket(bytes) { last.buckets = Self.bucket(common) }
@@ -82,9 +87,9 @@ struct PacketFinder: PacketReceiver {
         try parser.parse(window, isLast: isLast, to: &self)
     }
 
-    /// The next packet begins at an offset: something else may be before it.
+    /// Adds a place for what lies between the last packet and this offset, such as another block: every thread parses it.
     @inline(__always)
-    private mutating func begin(_ start: Int) {
+    private mutating func addOther(before start: Int) {
         guard start != Int(last.end) else { return }
         (last.end, last.buckets) = (UInt32(truncatingIfNeeded: start), .max)
         found.append(last)

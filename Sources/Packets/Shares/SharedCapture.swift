@@ -13,7 +13,7 @@ package final class SharedCapture: Sendable {
     private static let mostPieces = 16
     /// The same in bytes, if packets are long.
     private static let mostBytes = mostPieces * pieceSize
-    /// How many pieces a thread keeps read before it.
+    /// A thread reads a piece if fewer than this many are there for it, so that others seldom wait.
     private static let ahead = 2
 
     private struct Reading {
@@ -81,7 +81,7 @@ package final class SharedCapture: Sendable {
         }
     }
 
-    /// A thread needs no more pieces.
+    /// A thread needs no more pieces. Every thread must call this when it ends, whatever the reason: otherwise the others wait for it.
     package func leave(_ thread: Int) {
         change { pass(.max, thread, &$0) }
     }
@@ -145,13 +145,13 @@ package final class SharedCapture: Sendable {
 
     /// Reads the next piece; false if there is none.
     private static func read(_ reading: inout Reading, into piece: inout CapturePiece) -> Bool {
-        reading.finder.begin(at: reading.reader.position, exchanging: &piece.packets)
+        reading.finder.begin(at: reading.reader.position, reusing: &piece.packets)
         do throws(CaptureReadFailure<any Error>) {
             guard let window = try reading.reader.step(to: &reading.finder, exchanging: &piece.bytes) else {
                 return false
             }
             (piece.window, piece.position, piece.isLast) = (window.bytes, window.position, window.isLast)
-            reading.finder.begin(at: 0, exchanging: &piece.packets)
+            reading.finder.finish(into: &piece.packets)
         } catch {
             piece.failure = error
         }

@@ -14,7 +14,7 @@ protocol PauseReceiver: AnyObject {
 
 /// The pending deadlines of a decoder: those of analyses, and pauses that may end frames, one for each direction of a connection.
 final class DecoderDeadlines {
-    /// The earliest of all; the end of time if there is none.
+    /// The earliest of all; the end of time if there is none. Each chunk asks for it; setting it calls nothing.
     @exclusivity(unchecked) var earliest = Timestamp.distantFuture
     private let analyses: [any Analysis]
     private var pauses = PendingDeadlines<Pause>() {

@@ -21,7 +21,7 @@ final class TraceOutput {
     let deadlines: DecoderDeadlines
     /// The memory limit as users set it, for messages.
     private let memoryLimit: Int
-    // What analyses and sinks do cannot reach it, but for the analysis that adds to it.
+    // An analysis gets it as `inout`; neither analyses nor sinks have a reference to this output.
     @exclusivity(unchecked) private var findings: [Finding] = []
 
     init(

@@ -18,11 +18,16 @@ final class OpenLeg {
 /// The connections that are being recorded, by their numbers. Those that were looked up lately are found without hashing.
 final class OpenLegs {
     private var all: [ConnectionLeg: OpenLeg] = [:]
-    /// By the last bits of the number, and the leg.
-    @exclusivity(unchecked) private var recent = [OpenLeg?](repeating: nil, count: 512)
+    /// How many connections are found without hashing; a power of two.
+    private static var recentConnections: Int { 256 }
+    /// By the last bits of the number, and the leg. Nothing that is called while it changes comes back to it.
+    @exclusivity(unchecked) private var recent = [OpenLeg?](repeating: nil, count: 2 * recentConnections)
 
-    private func place(of leg: ConnectionLeg) -> Int { (leg.number & 255) << 1 | (leg.leg == .out ? 1 : 0) }
+    private func place(of leg: ConnectionLeg) -> Int {
+        (leg.number & (Self.recentConnections - 1)) << 1 | (leg.leg == .out ? 1 : 0)
+    }
 
+    /// The leg, if it is open.
     subscript(leg: ConnectionLeg) -> OpenLeg? {
         let place = place(of: leg)
         if let known = recent[place], known.leg == leg { return known }
@@ -39,6 +44,6 @@ final class OpenLegs {
         return all.removeValue(forKey: leg)
     }
 
-    /// In order of opening.
-    var sorted: [ConnectionLeg] { all.keys.sorted() }
+    /// All legs, in order of opening.
+    var legsInOrder: [ConnectionLeg] { all.keys.sorted() }
 }

@@ -129,49 +129,49 @@ package final class Recorder {
             late = late + loss
             return dropped(loss, connection, direction, time)
         }
-        guard let recorded = connections[connection] else { return }
-        passGap(recorded, direction, time)
-        recorded.offsets[direction] += bytes.byteCount
-        recorded.receiver.received(bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
+        guard let open = connections[connection] else { return }
+        passGap(open, direction, time)
+        open.offsets[direction] += bytes.byteCount
+        open.receiver.received(bytes, from: direction, at: time, packet: packets?.nextPacket ?? 0)
         packets?.received(bytes, on: connection, from: direction, at: time)
     }
 
     private func dropped(
         _ loss: RecordingQueue.Loss, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp
     ) {
-        guard let recorded = connections[connection] else { return }
-        let notice = StreamNotice.unrecorded(offset: recorded.offsets[direction], byteCount: loss.bytes)
-        recorded.receiver.noticed(notice, from: direction, at: time, packet: 0)
+        guard let open = connections[connection] else { return }
+        let notice = StreamNotice.unrecorded(offset: open.offsets[direction], byteCount: loss.bytes)
+        open.receiver.noticed(notice, from: direction, at: time, packet: 0)
         packets?.dropped(loss, on: connection, from: direction, at: time)
-        recorded.offsets[direction] += loss.bytes
-        recorded.unrecorded[direction] += loss.bytes
+        open.offsets[direction] += loss.bytes
+        open.unrecorded[direction] += loss.bytes
     }
 
     /// Reports unrecorded bytes as missing once something shows what follows them.
     ///
     /// - Parameter least: a reader of the capture would not notice fewer bytes than this.
-    private func passGap(_ recorded: OpenLeg, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
-        let count = recorded.unrecorded[direction]
+    private func passGap(_ open: OpenLeg, _ direction: Direction, _ time: Timestamp, least: Int = 1) {
+        let count = open.unrecorded[direction]
         guard count >= least else { return }
-        recorded.unrecorded[direction] = 0
-        recorded.receiver.missing(count, from: direction, at: time)
+        open.unrecorded[direction] = 0
+        open.receiver.missing(count, from: direction, at: time)
     }
 
     /// A reader of the capture sees a closed window.
     private func held(_ isHeld: Bool, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
-        guard let recorded = connections[connection] else { return }
-        recorded.receiver.noticed(.held(isHeld), from: direction, at: time, packet: packets?.nextPacket ?? 0)
+        guard let open = connections[connection] else { return }
+        open.receiver.noticed(.held(isHeld), from: direction, at: time, packet: packets?.nextPacket ?? 0)
         packets?.held(isHeld, on: connection, from: direction, at: time)
     }
 
     private func finished(_ ending: Ending, _ connection: ConnectionLeg, _ direction: Direction, _ time: Timestamp) {
-        guard let recorded = connections[connection] else { return }
-        if ending == .fin { passGap(recorded, direction, time) } else { passLastGaps(recorded, time) }
-        recorded.receiver.finished(ending, from: direction, at: time)
+        guard let open = connections[connection] else { return }
+        if ending == .fin { passGap(open, direction, time) } else { passLastGaps(open, time) }
+        open.receiver.finished(ending, from: direction, at: time)
         packets?.finished(ending, on: connection, from: direction, at: time)
-        let isFirst = recorded.firstToFinish == nil
-        let first = recorded.firstToFinish ?? direction
-        recorded.firstToFinish = first
+        let isFirst = open.firstToFinish == nil
+        let first = open.firstToFinish ?? direction
+        open.firstToFinish = first
         switch ending {
         case .fin where isFirst: return
         case .fin: close(connection, Closing(reason: .fin, by: first, time: time))
@@ -181,20 +181,20 @@ package final class Recorder {
 
     /// The connection ends without a FIN. In the capture an acknowledgment shows that there were bytes. An acknowledgment that is
     /// only one ahead may be that of a FIN that was not captured, so a single byte is not reported as missing.
-    private func passLastGaps(_ recorded: OpenLeg, _ time: Timestamp) {
-        for direction in Direction.allCases { passGap(recorded, direction, time, least: 2) }
+    private func passLastGaps(_ open: OpenLeg, _ time: Timestamp) {
+        for direction in Direction.allCases { passGap(open, direction, time, least: 2) }
     }
 
     private func close(_ connection: ConnectionLeg, _ closing: Closing) {
-        guard let recorded = connections.remove(connection) else { return }
-        passLastGaps(recorded, closing.time)
-        recorded.receiver.closed(closing)
+        guard let open = connections.remove(connection) else { return }
+        passLastGaps(open, closing.time)
+        open.receiver.closed(closing)
         packets?.closed(connection)
     }
 
     /// Ends the connections that are still open, in the order in which they opened, and the trace.
     private func finish(at time: Timestamp) {
-        for connection in connections.sorted {
+        for connection in connections.legsInOrder {
             close(connection, Closing(reason: .endOfInput, by: nil, time: time))
         }
         packets?.finish(at: time)

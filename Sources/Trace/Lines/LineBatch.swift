@@ -21,14 +21,14 @@ package final class LineBatch: @unchecked Sendable {
         var framesBefore: Int
         /// Where they end.
         var end: Int
-        /// The place after them.
-        var place: LinePlace?
+        /// The state after them.
+        var state: LineState?
     }
 
     /// The lines.
     struct Content {
-        /// The place before them.
-        var place: LinePlace?
+        /// The state before them.
+        var state: LineState?
         var frames: [Frame] = []
         var bytes: [UInt8] = []
         var texts: [Text] = []
@@ -37,7 +37,7 @@ package final class LineBatch: @unchecked Sendable {
         var decoded = 0
 
         var isEmpty: Bool { frames.isEmpty && texts.isEmpty }
-        /// Mutating: otherwise all would be copied for the question.
+        /// Mutating: otherwise the arrays would be retained to read their counts.
         var isFull: Bool {
             mutating get {
                 frames.count >= LineBatch.mostFrames || bytes.count + text.count + decoded >= LineBatch.size
@@ -45,7 +45,7 @@ package final class LineBatch: @unchecked Sendable {
         }
     }
 
-    /// Who fills a batch takes this out: to reach it here for each frame would count references.
+    /// `LineBatcher` swaps this out while it fills it: reaching it through the batch counts references for each frame.
     var content = Content()
     /// All formats known so far.
     var formats: [Format] = []
@@ -54,6 +54,8 @@ package final class LineBatch: @unchecked Sendable {
 
     /// An empty batch.
     package init() {}
+
+    // Computed: see "Performance idioms" in docs/architecture.md.
 
     /// A batch is handed on when it holds this many bytes.
     static var size: Int { 256 << 10 }

@@ -1,8 +1,8 @@
 import Framing
 import Streams
 
-/// Gathers the lines of a trace in batches, whose frames are rendered elsewhere. Together with `LineRenderer` it writes what one writer
-/// writes.
+/// A sink that puts lines into batches, whose frames `LineRenderer`s turn into lines on other threads. The lines are those of one
+/// `LineWriter`.
 package final class LineBatcher: TraceSink {
     private let form: LineForm
     private let writer: any LineWriter
@@ -36,8 +36,8 @@ package final class LineBatcher: TraceSink {
         (self.handOn, self.whenFlushed) = (handOn, whenFlushed)
         self.form = form
         writer = form.writer(source: source, tool: tool)
-        content.place = writer.place
-        followsLines = content.place != nil
+        content.state = writer.state
+        followsLines = content.state != nil
         takeText()
     }
 
@@ -47,7 +47,7 @@ package final class LineBatcher: TraceSink {
             writer.frame(frame, bytes: bytes, on: connection)
             return takeText()
         }
-        if followsLines { writer.pass(frame, bytes: bytes, on: connection) }
+        if followsLines { writer.skip(frame, bytes: bytes, on: connection) }
         content.bytes.append(contentsOf: bytes)
         if let body = frame.body?.bytes { content.decoded += body.count }
         content.frames.append(
@@ -79,14 +79,15 @@ package final class LineBatcher: TraceSink {
 
     /// Takes the lines that were just written.
     private func takeText() {
+        guard !writer.lines.isEmpty else { return }
+        // Swapped out, so that its memory can be kept while its bytes are copied.
         var text: [UInt8] = []
         swap(&text, &writer.lines)
-        guard !text.isEmpty else { return swap(&text, &writer.lines) }
         content.text.append(contentsOf: text.span.bytes)
         text.empty(keeping: LineBatch.size)
         swap(&text, &writer.lines)
         content.texts.append(
-            LineBatch.Text(framesBefore: content.frames.count, end: content.text.count, place: writer.place))
+            LineBatch.Text(framesBefore: content.frames.count, end: content.text.count, state: writer.state))
         if content.isFull { handOnBatch() }
     }
 
@@ -95,7 +96,7 @@ package final class LineBatcher: TraceSink {
         batch = handOn(batch)
         batch.formats = formats
         swap(&content, &batch.content)
-        content.place = writer.place
+        content.state = writer.state
     }
 
     package func flush() {

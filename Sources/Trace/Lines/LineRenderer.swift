@@ -7,7 +7,7 @@ package final class LineRenderer {
     private var kinds: [PerDirection<FrameKinds>] = []
 
     /// A renderer of lines in a form.
-    package init(_ form: LineForm) { writer = form.renderer() }
+    package init(_ form: LineForm) { writer = form.frameWriter() }
 
     /// Puts the lines of a batch into its `lines`.
     package func render(_ batch: LineBatch) {
@@ -15,10 +15,11 @@ package final class LineRenderer {
             kinds.append(
                 PerDirection(fromClient: FrameKinds(format, .fromClient), fromServer: FrameKinds(format, .fromServer)))
         }
+        // Swapped out of the batch and into the writer, so that nothing is copied or retained for each frame.
         var lines: [UInt8] = []
         swap(&lines, &batch.lines)
         swap(&lines, &writer.lines)
-        if let place = batch.content.place { writer.place = place }
+        if let state = batch.content.state { writer.state = state }
         let (bytes, text) = (batch.content.bytes, batch.content.text)
         var frames: [LineBatch.Frame] = []
         swap(&frames, &batch.content.frames)
@@ -27,7 +28,7 @@ package final class LineRenderer {
             put(&frames, from: &done, to: next.framesBefore, bytes.span.bytes, &start)
             writer.lines.append(contentsOf: text.span.bytes.extracting(written..<next.end))
             written = next.end
-            if let place = next.place { writer.place = place }
+            if let state = next.state { writer.state = state }
         }
         put(&frames, from: &done, to: frames.count, bytes.span.bytes, &start)
         swap(&frames, &batch.content.frames)
@@ -52,7 +53,7 @@ package final class LineRenderer {
     @inline(__always)
     private func put(_ next: inout LineBatch.Frame, _ bytes: RawSpan, _ kinds: FrameKinds, _ start: inout Int) {
         let content = bytes.extracting(start..<next.end)
-        // Numbers of kinds are those of who learned them.
+        // Kinds have other numbers in this renderer's `FrameKinds`.
         if next.frame.kind != nil { next.frame.kind = kinds.kind(of: content, next.frame.shape) }
         writer.write(next.frame, content, kinds, of: next.connection)
         start = next.end

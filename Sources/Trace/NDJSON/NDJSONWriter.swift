@@ -211,12 +211,12 @@ extension NDJSONWriter: LineWriter {
     }
 
     /// No line depends on others.
-    var place: LinePlace? {
+    var state: LineState? {
         get { nil }
         set {}
     }
 
-    func pass(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
+    func skip(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {}
 
     func writeSummary(_ summary: Summary) { write(.summary(SummaryEvent(summary))) }
 }

@@ -52,10 +52,10 @@ extension TextWriter {
         _ frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds, _ use: (borrowing TextPiece) -> Void
     ) {
         if let kind = frame.kind {
-            types.withText(of: kind, in: kinds, columns: LinePlace.Columns.most.type, use)
+            types.withText(of: kind, in: kinds, columns: LineState.Columns.most.type, use)
         } else {
             let type = kinds.format.type(of: bytes, frame.shape) ?? "-"
-            use(TextPiece(PrintableText.of(type, columns: LinePlace.Columns.most.type)))
+            use(TextPiece(PrintableText.of(type, columns: LineState.Columns.most.type)))
         }
     }
 
@@ -70,6 +70,7 @@ extension TextWriter {
         }
     }
 
+    /// A frame's source and target as they are shown; nil if the format names neither.
     func parties(_ bytes: RawSpan, _ shape: FrameShape, _ format: DirectionFormat) -> String? {
         guard format.fromPlace != nil || format.toPlace != nil else { return nil }
         let from = format.origin(of: bytes, shape).map { PrintableText.of($0, columns: 22) } ?? ""
@@ -123,7 +124,7 @@ extension TextWriter {
         scratch.append(upTo: Self.longestNotes) { notes = putNotes(frame, into: &$0) }
         let time = options.times == .date ? 25 : 14
         let before = time + columns.number + 4 + columns.type + 1 + (columns.parties > 0 ? columns.parties + 1 : 0)
-        let most = max(limit - before - (notes == 0 ? 0 : notes + 2), columns.body)
+        let most = max(limit - before - (notes == 0 ? 0 : notes + 2), LineState.Columns.body)
         return max(most - Quantities.grouped(size).utf8.count - 4, 8)
     }
 
@@ -194,7 +195,7 @@ extension TextWriter {
         _ frame: TracedFrame, _ size: Int, upTo most: Int, _ putPreview: (inout ByteRoom) -> Int?
     ) -> Bool {
         var isPut = false
-        let fixed = 2 * JSONOutput.longestNumber + 2 * TextStyle.longest + columns.body + 32
+        let fixed = 2 * JSONOutput.longestNumber + 2 * TextStyle.longest + LineState.Columns.body + 32
         output.bytes.append(upTo: fixed + most + Self.longestNotes) { room in
             begin(.faint, &room)
             var width = room.count
@@ -208,7 +209,7 @@ extension TextWriter {
             if preview > 0 { width += 2 + preview } else { room.takeBack(to: beforeGap) }
             let beforeNotes = room.count
             let style = frame.isHeartbeat ? TextStyle.heartbeat : .faint
-            room.put(spaces: max(0, columns.body - width) + 2)
+            room.put(spaces: max(0, LineState.Columns.body - width) + 2)
             begin(style, &room)
             if putNotes(frame, into: &room) > 0 { end(style, &room) } else { room.takeBack(to: beforeNotes) }
             room.put("\n")

@@ -13,7 +13,7 @@ package final class TextWriter: TraceSink {
     // Nothing called while a line is written re-enters the writer, so exclusivity is not checked for each piece.
     @exclusivity(unchecked) var output: BufferedOutput
     let options: TextOptions
-    @exclusivity(unchecked) var columns = LinePlace.Columns()
+    @exclusivity(unchecked) var columns = LineState.Columns()
     @exclusivity(unchecked) var types = TypeTexts()
     /// A piece of the line being written, kept to reuse its memory.
     @exclusivity(unchecked) var piece = TextPiece()
@@ -145,7 +145,7 @@ package final class TextWriter: TraceSink {
         start(opening.time, connection.connectionLeg, "●", .plain)
         let ends = "\(opening.client) → \(opening.server)"
         put(ends)
-        let width = columns.type + 1 + (columns.parties > 0 ? columns.parties : 19) + 1 + columns.body
+        let width = columns.type + 1 + (columns.parties > 0 ? columns.parties : 19) + 1 + LineState.Columns.body
         put(pad("", to: width - DisplayWidth.of(ends)) + "  ")
         if let format = connection.format, let choice = connection.choice {
             put("\(format.name) (by \(choice.by.rawValue))\(format.isFramed ? "" : ", not cut into frames")", .faint)
@@ -248,8 +248,8 @@ extension TextWriter: LineWriter {
         _modify { yield &output.bytes }
     }
 
-    var place: LinePlace? {
-        get { LinePlace(columns: columns, times: clock.times, day: day) }
+    var state: LineState? {
+        get { LineState(columns: columns, times: clock.times, day: day) }
         set {
             guard let newValue else { return }
             (columns, day) = (newValue.columns, newValue.day)
@@ -257,7 +257,7 @@ extension TextWriter: LineWriter {
         }
     }
 
-    func pass(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
+    func skip(_ frame: TracedFrame, bytes: RawSpan, on connection: TracedConnection) {
         guard let kinds = connection.kinds(of: frame.direction) else { return }
         let time = frame.info.time
         clock.resume(after: (clock.times?.first ?? time, time))

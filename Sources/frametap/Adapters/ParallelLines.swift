@@ -40,7 +40,7 @@ final class ParallelLines {
 
     /// Smaller captures are read before other threads would have started.
     private static let leastSize = 4 << 20
-    /// Lines with longer bodies would take too much memory. Those of text show up to 16 KiB and a character.
+    /// Lines with longer bodies would take too much memory. Those of text examine up to `BodyPreview.mostBytes`, 16 KiB and one character.
     private static let longestBody = 20 << 10
 
     /// A sink that writes a trace in lines, as quickly as the processor allows; nil if the captures are small, or followed, or if long

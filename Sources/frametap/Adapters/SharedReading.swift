@@ -17,7 +17,8 @@ struct SharedReading {
     private(set) var hasFailed = false
     private(set) var counters = CaptureCounters()
 
-    /// A share of the work for each thread, estimated from the first bytes of a capture; nil if that could not be done evenly, or is not worth it.
+    /// A share of the work for each thread, estimated from the first bytes of a capture; nil if that could not be done evenly, or is not
+    /// worth it.
     ///
     /// - Parameter threads: how many.
     static func shares(_ threads: Int, of paths: [String], options: ReassemblyOptions) -> [CaptureShare]? {
@@ -27,7 +28,7 @@ struct SharedReading {
         let weights = ShareWeights()
         var decoder = CaptureDecoder(options: options, receiver: weights)
         var reader = CaptureReader(input)
-        // Each thread would have to decompress the compressed ones of several files.
+        // Of several files, each thread would have to decompress all.
         guard (try? reader.step(to: &decoder)) != nil, !reader.isExpanding || paths.count == 1 else { return nil }
         decoder.finish()
         // Few hosts cannot be divided among many threads, but perhaps among some.
@@ -54,6 +55,7 @@ struct SharedReading {
         progress: ReadingProgress
     ) rethrows -> Bool {
         let decodings = [decoder.options] + (try shares.dropFirst().map { _ in try decodings() })
+        // If it cannot be opened, each reader tries again, and reports it.
         let input = paths.count == 1 ? try? FileInput(paths[0], progress) : nil
         defer { input?.closeFile() }
         let capture = input.map { SharedCapture($0, for: shares.count) }

@@ -38,6 +38,7 @@ struct StreamsCommand: ParsableCommand {
         let output = FileOutput.standardOutput()
         let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
         output.whenBroken = {
+            // The listing's reader is gone; what was gathered for the files is still written.
             streams?.flush()
             $0.endProcess()
         }

@@ -49,13 +49,7 @@ struct OutputOptions: ParsableArguments {
         file.whenBroken = whenBroken
         file.endsOnSignal = endsOnSignal
         let text = textOptions(for: file)
-        let lines: LineForm? =
-            switch form {
-            case .text: .text(text)
-            case .ndjson: .ndjson(bodyLimit: bodyLimit)
-            case .summary, .junit, .github, .none: nil
-            }
-        if let lines, let threads, !threads.isAlone,
+        if let lines = form.lines(text), let threads, !threads.isAlone,
             let sink = ParallelLines.sink(lines, for: captures, to: file, source: source, threads: threads.renderers)
         {
             return sink

@@ -18,7 +18,8 @@ struct ThreadOptions: ParsableArguments {
     /// The number of cores.
     var count: Int { threads ?? ProxyServer.usualThreads }
 
-    /// How many threads count the frames of shares of the connections. Each goes through all packets, so that more are of little use.
+    /// How many threads count the frames of shares of the connections. One of them at a time reads the file and finds whose its packets are,
+    /// so that more are of little use.
     var shares: Int { min(count, 8) }
 
     /// How many threads render lines: one reads, and one frames. With two cores one renders all the same, since reading takes little.

@@ -197,6 +197,9 @@ import Testing
             _ window: RawSpan, from at: inout Int, position: Int, runs: inout ForeignRuns?,
             record: (_ at: Int) -> PassedPackets.Record?
         ) -> Int { decoder.passOver(window, from: &at, position: position, runs: &runs, record: record) }
+        mutating func receiveCommon(
+            _ window: RawSpan, from at: inout Int, after number: Int, record: (_ at: Int) -> PassedPackets.Record?
+        ) -> Int { passes ? decoder.receiveCommon(window, from: &at, after: number, record: record) : 0 }
         mutating func receive(_ packet: PacketInfo, bytes: RawSpan, options: RawSpan) -> Reception {
             decoder.receive(packet, bytes: bytes, options: options)
         }

@@ -86,14 +86,14 @@ package enum Numeral: Sendable, Hashable {
                 ?? WordLine.text(bytes.extracting(digits))
         case .ber:
             if size == 1 { return .integer(Int64(bytes[byte: start])) }
-            return Self.whole(bytes.unsigned(at: start + 1, width: size - 1, .big))
+            return FieldValue(bytes.unsigned(at: start + 1, width: size - 1, .big))
         case .lengthEncoded:
             if size == 1 { return bytes[byte: start] == 251 ? .integer(-1) : .integer(Int64(bytes[byte: start])) }
-            return Self.whole(bytes.unsigned(at: start + 1, width: size - 1, .little))
+            return FieldValue(bytes.unsigned(at: start + 1, width: size - 1, .little))
         case .groups:
             var number: UInt64 = 0
             for at in start..<start + size { number = number << 7 | UInt64(bytes[byte: at] & 0x7f) }
-            return Self.whole(number)
+            return FieldValue(number)
         }
     }
 
@@ -132,10 +132,6 @@ package enum Numeral: Sendable, Hashable {
             }
             return groups.count <= most ? groups.reversed() : nil
         }
-    }
-
-    private static func whole(_ number: UInt64) -> FieldValue {
-        FieldValue(number)
     }
 
     private static func digit(_ byte: UInt8, _ base: Int) -> UInt8? {

@@ -1,7 +1,7 @@
 import Streams
 
 /// Which few bytes of a frame's head determine its type.
-enum FrameReporting {
+enum TypeSource {
     /// None: all frames of the layout have the same.
     case same
     /// A number at a fixed place.
@@ -15,11 +15,11 @@ enum FrameReporting {
         switch name {
         case .none, .layout: self = .same
         case .value, .cases: self = .unknown
-        case .field(let name): self = Self.telling(name, in: layout)
+        case .field(let name): self = Self.source(ofField: name, in: layout)
         }
     }
 
-    private static func telling(_ name: String, in layout: FrameLayout) -> FrameReporting {
+    private static func source(ofField name: String, in layout: FrameLayout) -> TypeSource {
         if layout.head is JSONHead { return .member(JSONMemberName(name)) }
         guard let head = layout.head as? BinaryHead else {
             return layout.trailer == nil && layout.head == nil ? .same : .unknown

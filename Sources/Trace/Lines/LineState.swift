@@ -1,14 +1,14 @@
 import Streams
 
-/// What a human-readable line depends on, besides what it is about: the lines before it.
-struct LinePlace {
+/// What a human-readable line takes over from the lines before it: the widths of columns, times, the date.
+struct LineState {
     /// The widest each column has been, in columns of the terminal, up to a limit.
     struct Columns {
         var number = 2
         var type = 8
         var parties = 0
-        var body = 26
-
+        /// How many columns a body has, which never widens.
+        static let body = 26
         static let most = (type: 20, parties: 48)
     }
 
