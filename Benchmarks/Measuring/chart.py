@@ -96,15 +96,21 @@ def svg(results):
 
 def table(results):
     """The page's table, and what the numbers were measured on."""
-    yield "| what | measured | must | aim | threads | wall | CPU |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| what | measured | must | aim | threads | wall | CPU | measured on |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for result in results:
         sign = "≥" if result["more_is_better"] else "≤"
         bounds = ["" if result[key] is None else f"{sign} {result[key]:g}" for key in ("must", "aim")]
         mark = " (missed)" if result["verdict"] == "missed" else ""
-        yield f"| {result['name']} | {quantity(result)}{mark} | {bounds[0]} | {bounds[1]} | {' | '.join(spent(result))} |"
+        cells = [result["name"], quantity(result) + mark, *bounds, *spent(result), day(result)]
+        yield f"| {' | '.join(cells)} |"
     yield ""
     yield from conditions(results)
+
+
+def day(result):
+    """The day on which a result was measured."""
+    return result["date"].split()[0]
 
 
 def spent(result):
@@ -121,9 +127,9 @@ def conditions(results):
         machine = result["machine"]
         where = f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB, {machine['system']}, Swift {machine['swift']}"
         # A dictionary, since a set has no order.
-        runs.setdefault((result["date"].split()[0], where), {})[f"`{result['command']}`"] = None
-    for (day, where), commands in runs.items():
-        yield f"Measured on {day} by {', '.join(commands)}: {where}."
+        runs.setdefault((day(result), where), {})[f"`{result['command']}`"] = None
+    for (measured, where), commands in sorted(runs.items()):
+        yield f"Measured on {measured} by {', '.join(commands)}: {where}."
 
 
 def counts():
