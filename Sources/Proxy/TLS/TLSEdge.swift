@@ -50,9 +50,17 @@ final class TLSEdge: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        fail()
+        context.fireChannelInactive()
+    }
+
+    /// A channel that was closed before this was added reports no end.
+    func handlerRemoved(context: ChannelHandlerContext) { fail() }
+
+    private func fail() {
+        guard whenDone != nil else { return }
         let end = leg == .client ? "client" : "server"
         complete(.failure(TLSFault(text: "the \(end) closed the connection during the handshake")))
-        context.fireChannelInactive()
     }
 
     private func complete(_ result: Result<String?, TLSFault>) {

@@ -44,7 +44,9 @@ final class EmbeddedProxy {
     var wanted: Place? { connector.pending.first?.place }
 
     /// The server accepts.
-    func connect() throws -> Wire? {
+    ///
+    /// - Parameter isGone: whether it is gone before the proxy notices that it has.
+    func connect(isGone: Bool = false) throws -> Wire? {
         guard !connector.pending.isEmpty else { return nil }
         let attempt = connector.pending.removeFirst()
         let wire = Wire(on: loop)
@@ -52,6 +54,7 @@ final class EmbeddedProxy {
         wire.channel.localAddress = Wire.address(50_000)
         try attempt.initialize(wire.channel)
         wire.channel.connect(to: Wire.address(9_000), promise: nil)
+        if isGone { wire.channel.pipeline.close(promise: nil) }
         attempt.promise.succeed(wire.channel)
         loop.run()
         return wire

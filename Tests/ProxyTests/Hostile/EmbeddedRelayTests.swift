@@ -39,6 +39,16 @@ import Testing
         #expect(!client.isOpen && !server.isOpen && expired(proxy))
     }
 
+    /// Its channel has reported its end when TLS is put on it.
+    @Test func aServerThatIsGoneIsNotWaitedForInAHandshake() throws {
+        let proxy = EmbeddedProxy(Self.plain) { ($0.tls.mode, $0.tls.trust) = (.client, .nothing) }
+        let client = try proxy.accept()
+        _ = try #require(try proxy.connect(isGone: true))
+        #expect(!client.isOpen)
+        let reasons = proxy.recorded().compactMap { if case .ended(_, let reason, _, _) = $0 { reason } else { nil } }
+        #expect(!reasons.contains(.timeout))
+    }
+
     @Test(arguments: [[], [5], [5, 1, 0], request.dropLast()] as [[UInt8]])
     func aSOCKSClientThatDoesNotGoOnIsSentAwayAndNothingElseHappens(_ bytes: [UInt8]) throws {
         let proxy = EmbeddedProxy(Self.socks) { $0.connectTimeout = 3 }
