@@ -49,6 +49,8 @@ final class ReadingProgress: Sendable {
 struct CaptureReading {
     /// Whether to show progress on a terminal.
     var showsProgress = true
+    /// Whether `whenRead` is called a few times a second, too, for files that are not followed.
+    var isPaced = false
     /// The errors for files that could not be read to their ends.
     private(set) var complaints: [String] = []
     private(set) var counters = CaptureCounters()
@@ -96,8 +98,9 @@ struct CaptureReading {
                 defer { input.closeFile() }
                 var reader = CaptureReader(input, chunk: input.isFollowed ? 64 << 10 : 1 << 20)
                 let isFollowed = input.isFollowed
+                var pace = OutputPace()
                 try step(&reader, to: &decoder, total: input.identity?.size, progress, isFutile) {
-                    if isFollowed { whenRead() }
+                    if isFollowed || isPaced && pace.isDue() { whenRead() }
                 }
             }
         } catch {
@@ -129,9 +132,10 @@ struct CaptureReading {
     ) {
         var timeline = TimelineReading(paths, progress, extents: plan?.extents ?? [:])
         let isFollowed = timeline.isFollowed
+        var pace = OutputPace()
         var packets = MergedPackets(to: decoder)
         timeline.read(to: &packets, progress: progress, showsProgress: showsProgress) { packets in
-            if isFollowed { whenRead() }
+            if isFollowed || isPaced && pace.isDue() { whenRead() }
             if isFutile(packets.receiver.hasReachedLimit) { progress.abandon() }
         }
         complaints += timeline.complaints

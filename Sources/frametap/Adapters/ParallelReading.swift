@@ -19,10 +19,12 @@ struct ParallelReading {
 
     /// Reads the files.
     ///
-    /// - Parameter plan: what is read of them; nil: all.
+    /// - Parameters:
+    ///   - plan: what is read of them; nil: all.
+    ///   - show: called a few times a second, to show what was found so far.
     mutating func read(
         _ paths: [String], options: ReassemblyOptions, to decoder: Decoder, plan: ReadingPlan? = nil,
-        progress: ReadingProgress
+        progress: ReadingProgress, show: () -> Void = {}
     ) {
         let queue = BatchQueue()
         let result = Mutex((complaints: [String](), counters: CaptureCounters()))
@@ -35,7 +37,11 @@ struct ParallelReading {
             receiver.finish()
             result.withLock { $0 = (reading.complaints, reading.counters) }
         }
-        BatchReplay(queue, to: decoder).run { progress.isDone }
+        var pace = OutputPace()
+        BatchReplay(queue, to: decoder).run {
+            if pace.isDue() { show() }
+            return progress.isDone
+        }
         group.wait()
         let (complaints, counters) = result.withLock { $0 }
         for complaint in complaints { warn(complaint) }

@@ -121,10 +121,11 @@ struct DecodeCommand: ParsableCommand {
                 if isRead { return (reading.hasFailed, reading.counters) }
             }
             var reading = ParallelReading()
-            reading.read(files, options: options, to: decoder, plan: plan, progress: progress)
+            reading.read(files, options: options, to: decoder, plan: plan, progress: progress) { decoder.flush() }
             return (reading.hasFailed, reading.counters)
         }
         var reading = CaptureReading()
+        reading.isPaced = true
         reading.read(files, options: options, to: decoder, plan: plan, progress: progress) { decoder.flush() }
         for complaint in reading.complaints { warn(complaint) }
         return (reading.hasFailed, reading.counters)
