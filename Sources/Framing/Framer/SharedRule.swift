@@ -108,8 +108,10 @@ package class SharedRule {
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.
     ///
-    /// - Parameter least: if no more bytes follow, the evidence that the head of an incomplete frame needs; nil: more may follow.
-    func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double? = nil) -> Int? {
+    /// - Parameters:
+    ///   - least: the evidence that the head of a frame needs that is longer than `longest`; nil: that is not known.
+    ///   - longest: in bytes; nil: as long as what is left of the bytes, of which no more follow.
+    func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double? = nil, longest: Int? = nil) -> Int? {
         start < bytes.byteCount ? start : nil
     }
 
@@ -142,7 +144,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
 
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 
-    override func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double?) -> Int? {
+    override func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double?, longest: Int?) -> Int? {
         let (firstBytes, secondBytes) = (firstBytes, secondBytes)
         var at = start
         while at < bytes.byteCount {
@@ -154,7 +156,9 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
                 }
                 let isRuledOut = at + 1 < bytes.byteCount && !secondBytes.contains(bytes[byte: at + 1])
                 if !isRuledOut, typed.mayStart(bytes, at: at) {
-                    guard let least, typed.fallsShort(bytes, at: at, of: least) else { return at }
+                    guard let least,
+                        typed.fallsShort(bytes, at: at, of: least, longest: longest ?? bytes.byteCount - at)
+                    else { return at }
                 }
             }
             at += 1

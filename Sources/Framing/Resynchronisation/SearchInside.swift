@@ -49,7 +49,12 @@ struct SearchInside {
                 trial = chain
                 self.chain = nil
             } else {
-                guard place < reached, let index = rule.firstHopeful(known, from: place - origin) else { break }
+                // Later places need more.
+                let least = Evidence.needed(places: place - begin + 1) + Self.margin
+                guard place < reached,
+                    let index = rule.firstHopeful(
+                        known, from: place - origin, least: least, longest: FrameChain.openingWindow)
+                else { break }
                 place = origin + index
                 trial = FrameChain(
                     at: place, needed: Evidence.needed(places: place - begin + 1) + Self.margin, choices: choices,

@@ -54,9 +54,9 @@ package protocol FramingRule: Sendable {
     /// ruled out here is ruled out by `scan` or `evidence` as well, though perhaps only once more bytes are available.
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool
 
-    /// Whether a frame at a place of the bytes would not be whole in them, and its head certainly has less evidence than this: a quick
-    /// check, since at the end of a stream most places are like that.
-    func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool
+    /// Whether a frame at a place of the bytes would be longer than a limit, and its head certainly has less evidence than this: a quick
+    /// check, since at the end of a stream, and inside a frame that is waited for, most places are like that.
+    func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool
 
     /// The most frames that may be in bytes whose context is not known; nil if only framing them shows it.
     func wholeFrames(in bytes: RawSpan) -> WholeFrames?
@@ -158,7 +158,7 @@ extension FramingRule {
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
 
     /// That is not known.
-    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool { false }
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool { false }
 
     /// Only framing shows it.
     package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { nil }

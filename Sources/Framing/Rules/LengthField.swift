@@ -224,12 +224,11 @@ package struct LengthField: EndedRule {
 
     package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { plainLengths?.wholeFrames(in: bytes) }
 
-    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double) -> Bool {
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool {
         guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return false }
-        let left = bytes.byteCount - start
-        guard left >= fixed.length else { return true }
+        guard bytes.byteCount - start >= fixed.length else { return longest < fixed.length }
         let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
-        guard Int(truncatingIfNeeded: value) + added(fixed) > left else { return false }
+        guard Int(truncatingIfNeeded: value) + added(fixed) > longest else { return false }
         // At most the binary logarithm of the length plus 1.
         let magnitude = UInt64.bitWidth - 1 - (value + 1).leadingZeroBitCount
         return mostEvidence - Double(magnitude) < bits

@@ -76,7 +76,7 @@ import Testing
                 let needed = Evidence.needed(places: isSpecial ? 1 : .random(in: 1...200, using: &generator))
                 for place in bytes.indices
                 where rule.mayStart(bytes.span.bytes, at: place)
-                    && rule.fallsShort(bytes.span.bytes, at: place, of: needed)
+                    && rule.fallsShort(bytes.span.bytes, at: place, of: needed, longest: bytes.count - place)
                 {
                     short += 1
                     for following in [Following.end, .gap] {
@@ -92,6 +92,34 @@ import Testing
             }
         }
         #expect(short > 5_000)
+    }
+
+    /// Inside a long frame, chains do not wait for other long ones.
+    @Test func longFramesThatFallShortDoNotChainInsideOthers() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var short = 0
+        for rule in try rules() {
+            let shared = SharedRule.of(rule)
+            for _ in 0..<60 {
+                let bytes = bytes(using: &generator)
+                let needed = Evidence.needed(places: .random(in: 1...200, using: &generator))
+                for place in bytes.indices
+                where rule.mayStart(bytes.span.bytes, at: place)
+                    && rule.fallsShort(bytes.span.bytes, at: place, of: needed, longest: FrameChain.openingWindow)
+                {
+                    short += 1
+                    var chain = FrameChain(
+                        at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
+                    let progress = chain.extend(shared, bytes.span.bytes, origin: 0, followedBy: .more)
+                    guard case .broken = progress else {
+                        Issue.record("\(type(of: rule).name) at \(place) of \(bytes), seed \(seed): \(progress)")
+                        continue
+                    }
+                }
+            }
+        }
+        #expect(short > 500)
     }
 
     @Test func wholeFramesAreThoseThatFollowOneAnother() throws {
