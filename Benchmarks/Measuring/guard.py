@@ -36,6 +36,7 @@ CASES = {
     "10-byte frames, segments reversed": ("reversed {}", 5_000, 20_000, "len16-id", "summary"),
     "connections of one frame, not recognized mid-stream": ("open {}", 200, 800, "auto", "summary"),
     "connections of one im-json message, recognized": ("messages {}", 200, 800, "auto", "summary"),
+    "connections of 100 im-json messages, recognized mid-stream": ("chat {0} {0}00", 20, 60, "auto", "summary"),
     "a byte of other text, searched for HTTP": ("text {}", 20_000, 80_000, "example:http", "summary"),
     "a byte of other text, searched for STOMP": ("text {}", 20_000, 80_000, "example:stomp", "summary"),
     "a byte of other text, searched for AMQP": ("text {}", 20_000, 80_000, "example:amqp", "summary"),
