@@ -145,49 +145,6 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 
     override func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double?, longest: Int?) -> Int? {
-        let (firstBytes, secondBytes) = (firstBytes, secondBytes)
-        var at = start
-        while at < bytes.byteCount {
-            let byte = bytes[byte: at]
-            if firstBytes.contains(byte) {
-                if byte == 0, let end = bytes.endOfZeros(from: at) {
-                    at = end - FrameChain.zeroRun + 1
-                    continue
-                }
-                let isRuledOut = at + 1 < bytes.byteCount && !secondBytes.contains(bytes[byte: at + 1])
-                if !isRuledOut, typed.mayStart(bytes, at: at) {
-                    guard let least,
-                        typed.fallsShort(bytes, at: at, of: least, longest: longest ?? bytes.byteCount - at)
-                    else { return at }
-                }
-            }
-            at += 1
-        }
-        return nil
-    }
-}
-
-extension RawSpan {
-    /// The index after the zeros that start at an index, if there are enough of them to start no frame.
-    fileprivate func endOfZeros(from start: Int) -> Int? {
-        let least = start + FrameChain.zeroRun
-        guard least <= byteCount, self[byte: least - 1] == 0 else { return nil }
-        let count = zeros(from: start, most: byteCount - start)
-        return count >= FrameChain.zeroRun ? start + count : nil
-    }
-
-    /// How many bytes there are before the first one of a set.
-    func count(before set: ByteSet) -> Int {
-        var count = 0
-        while count < byteCount, !set.contains(self[byte: count]) { count += 1 }
-        return count
-    }
-
-    /// How many zeros there are from an index on, at most `most`.
-    func zeros(from start: Int, most: Int) -> Int {
-        let end = start + min(most, byteCount - start)
-        var at = start
-        while at < end, self[byte: at] == 0 { at += 1 }
-        return at - start
+        typed.firstHopeful(bytes, from: start, firstBytes, secondBytes, least: least, longest: longest)
     }
 }

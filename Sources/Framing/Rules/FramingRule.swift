@@ -58,6 +58,14 @@ package protocol FramingRule: Sendable {
     /// check, since at the end of a stream, and inside a frame that is waited for, most places are like that.
     func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool
 
+    /// The first place at or after an index that may start a frame, as far as these quick checks can tell. Optional to implement: it is
+    /// here so that each rule has code of its own for it. Called through the protocol for each place, they would copy the rule.
+    ///
+    /// - Parameters: as for `SharedRule.firstHopeful`, and the sets `firstBytes` and `secondBytes`.
+    func firstHopeful(
+        _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, least: Double?, longest: Int?
+    ) -> Int?
+
     /// The most frames that may be in bytes whose context is not known; nil if only framing them shows it.
     func wholeFrames(in bytes: RawSpan) -> WholeFrames?
 
