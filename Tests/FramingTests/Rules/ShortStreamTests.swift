@@ -64,6 +64,16 @@ import Testing
         [100, 1, 9] + [UInt8](repeating: 7, count: 98), [0x90, 0x90, 1, 7, 7],
     ]
 
+    private func expectBroken(
+        _ chain: inout FrameChain, _ rule: SharedRule, _ bytes: [UInt8], _ following: Following, _ seed: UInt64
+    ) {
+        let progress = chain.extend(rule, bytes.span.bytes, origin: 0, followedBy: following)
+        guard case .broken = progress else {
+            Issue.record("\(type(of: rule.rule).name) at \(chain.start) of \(bytes), seed \(seed): \(progress)")
+            return
+        }
+    }
+
     @Test func whatFallsShortDoesNotChain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
@@ -82,11 +92,7 @@ import Testing
                     for following in [Following.end, .gap] {
                         var chain = FrameChain(
                             at: place, needed: needed, isFirst: place == 0, choices: 0, isHopefulPlace: true)
-                        let progress = chain.extend(shared, bytes.span.bytes, origin: 0, followedBy: following)
-                        guard case .broken = progress else {
-                            Issue.record("\(type(of: rule).name) at \(place) of \(bytes), seed \(seed): \(progress)")
-                            continue
-                        }
+                        expectBroken(&chain, shared, bytes, following, seed)
                     }
                 }
             }
@@ -111,11 +117,7 @@ import Testing
                     short += 1
                     var chain = FrameChain(
                         at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
-                    let progress = chain.extend(shared, bytes.span.bytes, origin: 0, followedBy: .more)
-                    guard case .broken = progress else {
-                        Issue.record("\(type(of: rule).name) at \(place) of \(bytes), seed \(seed): \(progress)")
-                        continue
-                    }
+                    expectBroken(&chain, shared, bytes, .more, seed)
                 }
             }
         }
