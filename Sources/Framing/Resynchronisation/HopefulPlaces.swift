@@ -2,7 +2,7 @@ import Streams
 
 // The places that a search tries.
 extension FramingRule {
-    /// Goes from place to place.
+    /// Goes from place to place. Inlined, so that what is called through the protocol is this loop, in code of the rule's own.
     @inline(__always)
     package func firstHopeful(
         _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, least: Double?, longest: Int?

@@ -31,6 +31,9 @@ struct SearchInside {
         outer.start + (reached - outer.start) / step * step
     }
 
+    /// How much evidence the next place needs, in bits.
+    private var needed: Double { Evidence.needed(places: place - begin + 1) + Self.margin }
+
     /// Finds frames that chain inside the long frame of another chain.
     ///
     /// - Parameter end: the stream offset where that frame ends.
@@ -50,15 +53,14 @@ struct SearchInside {
                 self.chain = nil
             } else {
                 // Later places need more.
-                let least = Evidence.needed(places: place - begin + 1) + Self.margin
                 guard place < reached,
                     let index = rule.firstHopeful(
-                        known, from: place - origin, least: least, longest: FrameChain.openingWindow)
+                        known, from: place - origin, least: needed, longest: FrameChain.openingWindow)
                 else { break }
                 place = origin + index
                 trial = FrameChain(
-                    at: place, needed: Evidence.needed(places: place - begin + 1) + Self.margin, choices: choices,
-                    allowance: Self.allowance, isInside: true, isHopefulPlace: true)
+                    at: place, needed: needed, choices: choices, allowance: Self.allowance, isInside: true,
+                    isHopefulPlace: true)
             }
             switch trial.extend(rule, known, origin: origin, followedBy: .more) {
             case .holds: return trial

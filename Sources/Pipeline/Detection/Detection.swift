@@ -9,7 +9,8 @@ import Trace
 /// Every format that can be recognised frames both directions on trial. The strongest one that fits wins as soon as all stronger
 /// ones are ruled out; ties are decided by the server's port, then by the order of formats, and are reported. A stream that
 /// begins with a protocol that is known but not framed, such as TLS, is that protocol and nothing else. The trials are fed up to
-/// fixed positions in the stream, and decisions are made only there, however the chunks are split.
+/// fixed positions in the stream, and decisions are made only there, however the chunks are split. Mid-stream, stronger ones are seldom ruled
+/// out, and not waited for until then (`decideMidStream`).
 ///
 /// Trials take memory, so a detection may be put to sleep. It then only holds what arrives, and looks again when that has
 /// doubled: only with the formats that are not ruled out, and with the same result as if it had been awake.

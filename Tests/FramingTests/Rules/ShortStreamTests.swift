@@ -65,6 +65,16 @@ import Testing
         [100, 1, 9] + [UInt8](repeating: 7, count: 98), [0x90, 0x90, 1, 7, 7],
     ]
 
+    /// - Parameter longest: nil: what is left of the bytes.
+    private func places(
+        in bytes: [UInt8], where rule: any FramingRule, fallsShortOf needed: Double, longest: Int? = nil
+    ) -> [Int] {
+        bytes.indices.filter {
+            rule.mayStart(bytes.span.bytes, at: $0)
+                && rule.fallsShort(bytes.span.bytes, at: $0, of: needed, longest: longest ?? bytes.count - $0)
+        }
+    }
+
     private func expectBroken(
         _ chain: inout FrameChain, _ rule: SharedRule, _ bytes: [UInt8], _ following: Following, _ seed: UInt64
     ) {
@@ -85,10 +95,7 @@ import Testing
                 let isSpecial = round < Self.special.count
                 let bytes = isSpecial ? Self.special[round] : bytes(using: &generator)
                 let needed = Evidence.needed(places: isSpecial ? 1 : .random(in: 1...200, using: &generator))
-                for place in bytes.indices
-                where rule.mayStart(bytes.span.bytes, at: place)
-                    && rule.fallsShort(bytes.span.bytes, at: place, of: needed, longest: bytes.count - place)
-                {
+                for place in places(in: bytes, where: rule, fallsShortOf: needed) {
                     short += 1
                     for following in [Following.end, .gap] {
                         var chain = FrameChain(
@@ -113,10 +120,8 @@ import Testing
                 let head: [UInt8] = Bool.random(using: &generator) ? [0x91, 0x91, 0x20, 0x21] : []
                 let bytes = head + bytes(using: &generator)
                 let needed = Evidence.needed(places: .random(in: 1...200, using: &generator))
-                for place in bytes.indices
-                where rule.mayStart(bytes.span.bytes, at: place)
-                    && rule.fallsShort(bytes.span.bytes, at: place, of: needed, longest: FrameChain.openingWindow)
-                {
+                let longest = FrameChain.openingWindow
+                for place in places(in: bytes, where: rule, fallsShortOf: needed, longest: longest) {
                     short += 1
                     var chain = FrameChain(
                         at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
