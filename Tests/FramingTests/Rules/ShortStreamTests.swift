@@ -172,4 +172,18 @@ import Testing
         #expect(rule.wholeFrames(in: [UInt8](repeating: 0, count: 1_024).span.bytes) != nil)
         #expect(rule.wholeFrames(in: [UInt8](repeating: 0, count: 1_025).span.bytes) == nil)
     }
+
+    /// A frame may start with zeros: the last ones before another byte may be its head.
+    @Test func aRunOfZerosIsPassedUpToItsLast() throws {
+        let format = try FormatLoader.load(
+            """
+            format: own
+            header: [{ n: u32 }]
+            framing: { rule: length-field, field: n, counts: rest }
+
+            """, file: "own")
+        let bytes = [UInt8](repeating: 0, count: 300) + [1]
+        let place = SharedRule.of(format.directions.fromClient.rule).firstHopeful(bytes.span.bytes, from: 0)
+        #expect(place == 300 - (FrameChain.zeroRun - 1))
+    }
 }
