@@ -50,7 +50,7 @@ extension SharedRule {
     package func mayHaveFrames(midStream bytes: RawSpan, fromStart: Int, inARow: Int) -> Bool {
         if hasOpening { return true }
         if let frames = rule.wholeFrames(in: bytes) { return frames.fromStart >= fromStart || frames.inARow >= inARow }
-        return firstHopeful(bytes, from: 0, least: .infinity) != nil
+        return firstHopeful(bytes, from: 0, needed: NeededEvidence(exempt: 0, ofLong: .infinity)) != nil
     }
 
     /// Whether the head of a frame may be in bytes of a stream that was picked up mid-stream.

@@ -108,10 +108,8 @@ package class SharedRule {
 
     /// The first place at or after an index that may start a frame, as far as a quick check can tell.
     ///
-    /// - Parameters:
-    ///   - least: the evidence that the head of a frame needs that is longer than `longest`; nil: that is not known.
-    ///   - longest: in bytes; nil: as long as what is left of the bytes, of which no more follow.
-    func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double? = nil, longest: Int? = nil) -> Int? {
+    /// - Parameter needed: the evidence that a head needs there; nil: that is not known.
+    func firstHopeful(_ bytes: RawSpan, from start: Int, needed: NeededEvidence? = nil) -> Int? {
         start < bytes.byteCount ? start : nil
     }
 
@@ -144,7 +142,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
 
     override func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { typed.mayStart(bytes, at: start) }
 
-    override func firstHopeful(_ bytes: RawSpan, from start: Int, least: Double?, longest: Int?) -> Int? {
-        typed.firstHopeful(bytes, from: start, firstBytes, secondBytes, least: least, longest: longest)
+    override func firstHopeful(_ bytes: RawSpan, from start: Int, needed: NeededEvidence?) -> Int? {
+        typed.firstHopeful(bytes, from: start, firstBytes, secondBytes, needed: needed)
     }
 }

@@ -27,7 +27,7 @@ extension BinaryHead {
             case .number, .text:
                 if index == lengthField {
                     evidence.lengths += lengthEvidence(index, weight, in: bytes, place, background)
-                } else if size <= 4 {
+                } else if size <= FieldWeight.longestValue {
                     var before: Range<Int>?
                     if let previous, index < fixedOffsets.count {
                         before = previous + fixedOffsets[index]..<previous + fixedOffsets[index] + size
@@ -55,6 +55,15 @@ extension BinaryHead {
                 return sum + weight.constantBits + mostEvidence(of: index, weight, bits)
             }
         }
+    }
+
+    /// How much less evidence than `mostEvidence` a header has, at least: for numbers without names where the format names some.
+    func lackOfNames(in bytes: RawSpan, at start: Int) -> Double {
+        var lack = 0.0
+        for place in namePlaces where !isNamed(place.number.value(in: bytes, at: start), place.named) {
+            lack += place.lack
+        }
+        return lack
     }
 
     /// The most evidence of values that have names.
@@ -188,6 +197,9 @@ extension BinaryHead {
 
 /// What a search evaluates of a field in every head, without anything that is reference-counted.
 struct FieldWeight: Sendable {
+    /// Longer values are no evidence, in bytes.
+    static let longestValue = 4
+
     enum Kind: Hashable {
         case constant
         /// Decimal digits, and how many bytes end them.
@@ -265,6 +277,27 @@ struct BitsWeight: Sendable {
     /// The bits' value within that of their field, which is an `Int64`.
     func value(in number: UInt64) -> UInt64 {
         number >> UInt64(lowest) & (count >= 63 ? UInt64(Int64.max) : UInt64(1) << UInt64(count) - 1)
+    }
+}
+
+/// A number at a fixed place, of which some values have names.
+struct NamePlace: Sendable {
+    let number: FixedPlace
+    /// Where they are in `BinaryHead.namedNumbers`.
+    let named: Range<Int>
+    /// How much less evidence than the most one without a name has.
+    let lack: Double
+
+    /// - Parameter offset: where the field is, from the frame's first byte.
+    init?(_ weight: FieldWeight, offset: Int) {
+        guard weight.kind == .number, weight.names > 0, let size = weight.size, size <= FieldWeight.longestValue,
+            let order = weight.order, let number = FixedPlace(offset: offset, width: size, order: order)
+        else { return nil }
+        (self.number, named) = (number, weight.named)
+        let bits = Double(8 * size)
+        lack =
+            max(0, Evidence.named(true, of: weight.names, bits: bits))
+            - Evidence.named(false, of: weight.names, bits: bits)
     }
 }
 

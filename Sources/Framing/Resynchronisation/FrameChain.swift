@@ -65,8 +65,10 @@ struct FrameChain {
     private(set) var summed = 0
     /// Whether it starts inside a frame that is waited for; then it does not wait for a long one itself.
     private let isInside: Bool
-    /// Whether it stops at a long frame, even if all of it is available.
-    let stopsAtLong: Bool
+    /// Whether it stops at a long frame, even if all of it is available. A stream usually is picked up at the start of a frame: the first
+    /// chain does only if that is unlikely.
+    var stopsAtLong: Bool { maySearchInside && (!isFirst || evidence.bits < 0) }
+    private let maySearchInside: Bool
     /// The place that the rule's quick check has not ruled out, and the one that was scanned last: with more bytes, the scan goes on where
     /// it had to stop, and the check would begin anew.
     private var hopefulPlace: Int?
@@ -78,15 +80,15 @@ struct FrameChain {
     ///   - isFirst: whether it starts at the first byte of the stream, or after the gap.
     ///   - allowance: how many bytes checksums may be computed of.
     ///   - isInside: whether it starts inside a frame that is waited for.
-    ///   - stopsAtLong: whether it stops at each long frame.
+    ///   - maySearchInside: whether frames inside a long one are searched for while its end is waited for.
     ///   - isHopefulPlace: whether the rule's quick check was made for the place.
     init(
         at start: Int, needed: Double, before: Double = 0, isOpening: Bool = false, isFirst: Bool = false,
-        choices: UInt32, allowance: Int = openingWindow, isInside: Bool = false, stopsAtLong: Bool = false,
+        choices: UInt32, allowance: Int = openingWindow, isInside: Bool = false, maySearchInside: Bool = false,
         isHopefulPlace: Bool = false
     ) {
         (self.start, self.needed, self.isOpening, self.isFirst, at) = (start, needed, isOpening, isFirst, start)
-        (self.allowance, self.isInside, self.stopsAtLong) = (allowance, isInside, stopsAtLong)
+        (self.allowance, self.isInside, self.maySearchInside) = (allowance, isInside, maySearchInside)
         hopefulPlace = isHopefulPlace ? start : nil
         memory.choices = choices
         memory.explains = false

@@ -149,7 +149,7 @@ struct FrameSearch {
                     at: place, needed: Evidence.needed(places: places), before: known, isFirst: place == begin,
                     choices: choices,
                     allowance: max(0, Self.firstAllowance + Self.allowance * (place - begin) - summed),
-                    stopsAtLong: place > begin && rule.ends.isEmpty, isHopefulPlace: true)
+                    maySearchInside: rule.ends.isEmpty, isHopefulPlace: true)
             }
             switch trial.extend(rule, bytes, origin: origin, followedBy: following) {
             case .undecided(var until):
@@ -183,8 +183,11 @@ struct FrameSearch {
     ) -> (known: Double, places: Int)? {
         if rule.ends.isEmpty {
             // Later places need more.
-            let least = following == .more ? nil : Evidence.needed(places: place - begin + 1)
-            guard let index = rule.firstHopeful(bytes, from: place - origin, least: least) else {
+            let needed =
+                following == .more
+                ? NeededEvidence(exempt: begin - origin)
+                : NeededEvidence(exempt: begin - origin, ofLong: Evidence.needed(places: place - begin + 1))
+            guard let index = rule.firstHopeful(bytes, from: place - origin, needed: needed) else {
                 place = max(place, origin + bytes.byteCount)
                 return nil
             }

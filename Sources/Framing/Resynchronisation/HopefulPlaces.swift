@@ -5,7 +5,7 @@ extension FramingRule {
     /// Goes from place to place. Inlined, so that what is called through the protocol is this loop, in code of the rule's own.
     @inline(__always)
     package func firstHopeful(
-        _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, least: Double?, longest: Int?
+        _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, needed: NeededEvidence?
     ) -> Int? {
         var at = start
         while at < bytes.byteCount {
@@ -17,8 +17,7 @@ extension FramingRule {
                 }
                 let isRuledOut = at + 1 < bytes.byteCount && !secondBytes.contains(bytes[byte: at + 1])
                 if !isRuledOut, mayStart(bytes, at: at) {
-                    guard let least, fallsShort(bytes, at: at, of: least, longest: longest ?? bytes.byteCount - at)
-                    else { return at }
+                    guard let needed, fallsShort(bytes, at: at, of: needed) else { return at }
                 }
             }
             at += 1

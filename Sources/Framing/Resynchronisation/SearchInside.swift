@@ -55,7 +55,8 @@ struct SearchInside {
                 // Later places need more.
                 guard place < reached,
                     let index = rule.firstHopeful(
-                        known, from: place - origin, least: needed, longest: FrameChain.openingWindow)
+                        known, from: place - origin,
+                        needed: NeededEvidence(ofLong: needed, longest: FrameChain.openingWindow))
                 else { break }
                 place = origin + index
                 trial = FrameChain(

@@ -54,16 +54,16 @@ package protocol FramingRule: Sendable {
     /// ruled out here is ruled out by `scan` or `evidence` as well, though perhaps only once more bytes are available.
     func mayStart(_ bytes: RawSpan, at start: Int) -> Bool
 
-    /// Whether a frame at a place of the bytes would be longer than a limit, and its head certainly has less evidence than this: a quick
-    /// check, since at the end of a stream, and inside a frame that is waited for, most places are like that.
-    func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool
+    /// Whether the head of a frame at a place of the bytes certainly has less evidence than it needs: a quick check, since most places
+    /// of other data are like that.
+    func fallsShort(_ bytes: RawSpan, at start: Int, of needed: NeededEvidence) -> Bool
 
     /// The first place at or after an index that may start a frame, as far as these quick checks can tell. Optional to implement: it is
     /// here so that each rule has code of its own for it. Called through the protocol for each place, they would copy the rule.
     ///
     /// - Parameters: as for `SharedRule.firstHopeful`, and the sets `firstBytes` and `secondBytes`.
     func firstHopeful(
-        _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, least: Double?, longest: Int?
+        _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, needed: NeededEvidence?
     ) -> Int?
 
     /// The most frames that may be in bytes whose context is not known; nil if only framing them shows it.
@@ -166,7 +166,7 @@ extension FramingRule {
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool { true }
 
     /// That is not known.
-    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool { false }
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of needed: NeededEvidence) -> Bool { false }
 
     /// Only framing shows it.
     package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { nil }

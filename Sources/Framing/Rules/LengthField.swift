@@ -34,21 +34,23 @@ package struct LengthField: EndedRule {
     let limit: Int
     /// Where the length is, for the most common headers: an unsigned number at a fixed place.
     private let fixed: FixedLength?
+    /// Whether nothing else of such a header has to be looked at; otherwise it has constants.
+    private let isBare: Bool
     /// The same if nothing else has to be looked at but constants.
     package private(set) var plainLengths: PlainLengths?
-    /// The same if the header has constants.
-    private let fixedBehindConstants: FixedLength?
     /// How much evidence a header may have, before that of a long length is subtracted.
     private let mostEvidence: Double
     /// Lengths above this are such strong evidence against a frame that a search does not start at one.
     private let longestHopeful: UInt64
 
     private struct FixedLength {
-        var offset: Int
-        var width: Int
-        var order: ByteOrder
+        let number: FixedPlace
         /// How long the header is.
-        var length: Int
+        let head: Int
+        /// How much longer a frame is than the number.
+        let added: Int
+        /// Where the number ends.
+        var end: Int { number.offset + number.width }
     }
 
     package init(
@@ -67,34 +69,41 @@ package struct LengthField: EndedRule {
         self.limit = limit
         longestHopeful = Self.longestHopeful(head, field)
         mostEvidence = head.mostEvidence(lengthField: field)
-        var known: FixedLength?
-        if let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind {
-            known = FixedLength(
-                offset: head.fixedOffsets[field], width: width, order: head.fields[field].order, length: length)
+        var fixed: FixedLength?
+        if let length = head.fixedLength, case .unsigned(let width) = head.fields[field].kind,
+            let number = FixedPlace(offset: head.fixedOffsets[field], width: width, order: head.fields[field].order)
+        {
+            let before =
+                switch counts {
+                case .frame: 0
+                case .rest: number.offset + number.width
+                case .body: length + tail
+                }
+            fixed = FixedLength(number: number, head: length, added: adjustment + before)
         }
-        fixed = head.hasConstants ? nil : known
-        fixedBehindConstants = head.hasConstants ? known : nil
-        plainLengths = known.flatMap { lengths($0) }
+        self.fixed = fixed
+        isBare = !head.hasConstants
+        plainLengths = fixed.flatMap { lengths($0) }
     }
 
     package func scan(
         _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
     ) -> FrameScan {
-        if let fixed {
-            guard bytes.byteCount - start >= fixed.length else { return .incomplete(atLeast: fixed.length) }
-            let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+        if let fixed, isBare {
+            guard bytes.byteCount - start >= fixed.head else { return .incomplete(atLeast: fixed.head) }
+            let value = fixed.number.value(in: bytes, at: start)
             return shape(
-                Int(exactly: value), headLength: fixed.length, lengthEnd: fixed.offset + fixed.width,
-                at: origin + start, explains: memory.explains)
+                Int(exactly: value), headLength: fixed.head, lengthEnd: fixed.end, at: origin + start,
+                explains: memory.explains)
         }
-        if let fixed = fixedBehindConstants, let constants = head.plainConstants,
-            bytes.byteCount - start >= fixed.length, constants.match(bytes, at: start)
+        if let fixed, let constants = head.plainConstants, bytes.byteCount - start >= fixed.head,
+            constants.match(bytes, at: start)
         {
-            let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+            let value = fixed.number.value(in: bytes, at: start)
             // A number of 64 bits that is too large has a message of its own.
             if let number = Int(exactly: value) {
                 return shape(
-                    number, headLength: fixed.length, lengthEnd: fixed.offset + fixed.width, at: origin + start,
+                    number, headLength: fixed.head, lengthEnd: fixed.end, at: origin + start,
                     explains: memory.explains)
             }
         }
@@ -118,20 +127,12 @@ package struct LengthField: EndedRule {
 
     private func lengths(_ fixed: FixedLength) -> PlainLengths? {
         // With a length of less than eight bytes nothing overflows: a frame is never longer than its limit.
-        guard !negativeIsEmpty, requiredEnd == nil, fixed.width < 8, let constants = head.plainConstants,
-            let number = FixedPlace(offset: fixed.offset, width: fixed.width, order: fixed.order)
-        else { return nil }
-        return PlainLengths(
-            number: number, constants: constants, head: fixed.length, tail: tail, added: added(fixed), limit: limit)
-    }
-
-    /// How much longer a frame is than the value of its length field.
-    private func added(_ fixed: FixedLength) -> Int {
-        switch counts {
-        case .frame: adjustment
-        case .rest: adjustment + fixed.offset + fixed.width
-        case .body: adjustment + fixed.length + tail
+        guard !negativeIsEmpty, requiredEnd == nil, fixed.number.width < 8, let constants = head.plainConstants else {
+            return nil
         }
+        return PlainLengths(
+            number: fixed.number, constants: constants, head: fixed.head, tail: tail, added: fixed.added,
+            limit: limit)
     }
 
     /// The frame at `start`, whose head has a variable size, or constants.
@@ -202,36 +203,39 @@ package struct LengthField: EndedRule {
 
     package var firstBytes: ByteSet {
         let first = head.firstBytes
-        guard let fixed = fixed ?? fixedBehindConstants, fixed.offset == 0, fixed.order == .big, !negativeIsEmpty else {
+        guard let fixed, fixed.number.offset == 0, fixed.number.order == .big, !negativeIsEmpty else {
             return first
         }
         // The limit rules out most of the first bytes of a long length.
-        let highest = max(0, limit - added(fixed)) >> (8 * (fixed.width - 1))
+        let highest = max(0, limit - fixed.added) >> (8 * (fixed.number.width - 1))
         return ByteSet { first.contains($0) && Int($0) <= highest }
     }
 
     package var secondBytes: ByteSet { head.secondBytes }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
-        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return true }
-        if fixedBehindConstants != nil, !head.mayHaveItsConstants(bytes, at: start) { return false }
-        guard bytes.byteCount - start >= fixed.length else { return true }
-        let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
+        guard let fixed, !negativeIsEmpty, fixed.number.width < 8 else { return true }
+        if !isBare, !head.mayHaveItsConstants(bytes, at: start) { return false }
+        guard bytes.byteCount - start >= fixed.head else { return true }
+        let value = fixed.number.value(in: bytes, at: start)
         guard value <= longestHopeful else { return false }
-        let total = Int(truncatingIfNeeded: value) + added(fixed)
-        return total >= fixed.length + tail && total <= limit
+        let total = Int(truncatingIfNeeded: value) + fixed.added
+        return total >= fixed.head + tail && total <= limit
     }
 
     package func wholeFrames(in bytes: RawSpan) -> WholeFrames? { plainLengths?.wholeFrames(in: bytes) }
 
-    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool {
-        guard let fixed = fixed ?? fixedBehindConstants, !negativeIsEmpty, fixed.width < 8 else { return false }
-        guard bytes.byteCount - start >= fixed.length else { return longest < fixed.length }
-        let value = bytes.unsigned(at: start + fixed.offset, width: fixed.width, fixed.order)
-        guard Int(truncatingIfNeeded: value) + added(fixed) > longest else { return false }
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of needed: NeededEvidence) -> Bool {
+        guard let fixed, !negativeIsEmpty, fixed.number.width < 8 else { return false }
+        guard bytes.byteCount - start >= fixed.head else {
+            return needed.isTruncated(fixed.head, at: start, in: bytes)
+        }
+        let value = fixed.number.value(in: bytes, at: start)
+        let least = needed.bits(ofTotal: Int(truncatingIfNeeded: value) + fixed.added, at: start, in: bytes)
         // At most the binary logarithm of the length plus 1.
         let magnitude = UInt64.bitWidth - 1 - (value + 1).leadingZeroBitCount
-        return mostEvidence - Double(magnitude) < bits
+        let most = mostEvidence - Double(magnitude)
+        return most < least || most - head.lackOfNames(in: bytes, at: start) < least
     }
 
     /// The longest length at which a header without constants can have positive evidence, whatever its other values are.

@@ -65,13 +65,11 @@ import Testing
         [100, 1, 9] + [UInt8](repeating: 7, count: 98), [0x90, 0x90, 1, 7, 7],
     ]
 
-    /// - Parameter longest: nil: what is left of the bytes.
     private func places(
-        in bytes: [UInt8], where rule: any FramingRule, fallsShortOf needed: Double, longest: Int? = nil
+        in bytes: [UInt8], where rule: any FramingRule, fallsShortOf needed: NeededEvidence
     ) -> [Int] {
         bytes.indices.filter {
-            rule.mayStart(bytes.span.bytes, at: $0)
-                && rule.fallsShort(bytes.span.bytes, at: $0, of: needed, longest: longest ?? bytes.count - $0)
+            rule.mayStart(bytes.span.bytes, at: $0) && rule.fallsShort(bytes.span.bytes, at: $0, of: needed)
         }
     }
 
@@ -85,6 +83,9 @@ import Testing
         }
     }
 
+    /// Which of several layouts a stream has may take more bytes than a head.
+    private func following(_ rule: any FramingRule) -> Following { rule is Alternatives ? .end : .more }
+
     @Test func whatFallsShortDoesNotChain() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
@@ -95,7 +96,8 @@ import Testing
                 let isSpecial = round < Self.special.count
                 let bytes = isSpecial ? Self.special[round] : bytes(using: &generator)
                 let needed = Evidence.needed(places: isSpecial ? 1 : .random(in: 1...200, using: &generator))
-                for place in places(in: bytes, where: rule, fallsShortOf: needed) {
+                let bits = NeededEvidence(exempt: 0, ofLong: needed)
+                for place in places(in: bytes, where: rule, fallsShortOf: bits) {
                     short += 1
                     for following in [Following.end, .gap] {
                         var chain = FrameChain(
@@ -120,16 +122,38 @@ import Testing
                 let head: [UInt8] = Bool.random(using: &generator) ? [0x91, 0x91, 0x20, 0x21] : []
                 let bytes = head + bytes(using: &generator)
                 let needed = Evidence.needed(places: .random(in: 1...200, using: &generator))
-                let longest = FrameChain.openingWindow
-                for place in places(in: bytes, where: rule, fallsShortOf: needed, longest: longest) {
+                let bits = NeededEvidence(ofLong: needed, longest: FrameChain.openingWindow)
+                for place in places(in: bytes, where: rule, fallsShortOf: bits) {
                     short += 1
                     var chain = FrameChain(
                         at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
-                    expectBroken(&chain, shared, bytes, .more, seed)
+                    expectBroken(&chain, shared, bytes, following(rule), seed)
                 }
             }
         }
         #expect(short > 500)
+    }
+
+    /// A search begins with no head that has less evidence than other data, however many bytes follow.
+    @Test func headsWithoutEvidenceBeginNoChain() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var short = 0
+        for rule in try rules() {
+            let shared = SharedRule.of(rule)
+            for _ in 0..<60 {
+                let bytes = bytes(using: &generator)
+                // A chain waits for the end of a run of zeros.
+                let ended = bytes + [1]
+                for place in places(in: bytes, where: rule, fallsShortOf: NeededEvidence(exempt: 0)) {
+                    short += 1
+                    #expect(place > 0)
+                    var chain = FrameChain(at: place, needed: 1_000, choices: 0, isHopefulPlace: true)
+                    expectBroken(&chain, shared, ended, following(rule), seed)
+                }
+            }
+        }
+        #expect(short > 5_000)
     }
 
     @Test func wholeFramesAreThoseThatFollowOneAnother() throws {

@@ -128,9 +128,9 @@ extension CompositeRule {
         return false
     }
 
-    package func fallsShort(_ bytes: RawSpan, at start: Int, of bits: Double, longest: Int) -> Bool {
+    package func fallsShort(_ bytes: RawSpan, at start: Int, of needed: NeededEvidence) -> Bool {
         // All of them: one that a search would not begin with may be what the frame is, if another one makes it begin here.
-        parts.allSatisfy { $0.rule.fallsShort(bytes, at: start, of: bits, longest: longest) }
+        parts.allSatisfy { $0.rule.fallsShort(bytes, at: start, of: needed) }
     }
 
     /// The evidence of the frame's kind, reduced by the number of kinds.
