@@ -77,6 +77,7 @@ package final class FormatProbe {
         needed = aligned ? trial.frames : trial.neededMidStream
         toleratesOthers = trial.isStrong
         frames = Frames(trial, upgrade)
+        frames.mayBeFalse = !isAligned
         verdict = trial.initialVerdict
     }
 
@@ -120,7 +121,7 @@ package final class FormatProbe {
     package func missing(_ byteCount: Int) {
         fittedBefore = fittedBefore || verdict.fits
         // Where the next frame begins is searched for, and may be found in the wrong place.
-        if !trial.isAtStart { (isAligned, needed) = (false, trial.neededMidStream) }
+        if !trial.isAtStart { (isAligned, needed, frames.mayBeFalse) = (false, trial.neededMidStream, true) }
         framer.missing(byteCount, at: Timestamp(nanoseconds: 0), scratch: scratch, into: frames)
         judge()
     }
@@ -198,6 +199,8 @@ package final class FormatProbe {
         var others = 0
         /// Whether one did not, although that is not allowed.
         var isRefuted = false
+        /// Whether the next frame is the first that a search found: within another one, it may be a false one that the right ones follow.
+        var mayBeFalse = false
         /// How many bytes belong to no frame; the beginning of a truncated one and the rest of one after a gap do not count.
         var foreign = 0
         private var values: Set<FieldValue> = []
@@ -232,9 +235,12 @@ package final class FormatProbe {
                 if let value = format.field(distinct.field, of: content, shape) { values.insert(value) }
                 return (values.count <= distinct.most, values.count <= distinct.most)
             }
+            defer { mayBeFalse = false }
             if fits {
                 count += 1
                 row += 1
+            } else if mayBeFalse {
+                row = 0
             } else if isValid {
                 others += 1
             } else {

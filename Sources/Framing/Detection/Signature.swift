@@ -20,13 +20,15 @@ package struct Signature: Sendable {
     let title: String
     /// Judges the first bytes of a direction: more bytes may decide more, but never revise a decision.
     let judge: @Sendable (RawSpan) -> Verdict
+    /// The evidence in bytes of a direction that was picked up mid-stream, in which no format was found; nil if there is none.
+    package var midStream: @Sendable (RawSpan) -> String? = { _ in nil }
 
     /// How many bytes of a direction are examined: the request-line length that must be supported (RFC 9112, section 3).
     package static let extent = 8_000
 
     /// Every signature. A new one is one line here.
     package static let all = [
-        Signature(name: "tls", title: "TLS", judge: tls),
+        Signature(name: "tls", title: "TLS", judge: tls, midStream: TLSRecords.evidence),
         Signature(name: "http", title: "HTTP", judge: http),
         Signature(name: "http2", title: "HTTP/2") {
             begins($0, with: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/2 connection preface (RFC 9113, section 3.4)")

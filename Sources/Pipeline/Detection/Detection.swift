@@ -232,7 +232,7 @@ final class Detection {
         let fitting = candidates.compactMap { candidate in
             candidate.conclusion.map { (candidate, $0.rank, $0.evidence) }
         }
-        guard let best = fitting.map(\.1).min() else { return nil }
+        guard let best = fitting.map(\.1).min() else { return knownMidStream() }
         return choose(fitting.filter { $0.1 == best }.map { ($0.0, $0.2) })
     }
 
