@@ -184,8 +184,11 @@ let package = Package(
                 "Expressions", "FrametapCore", "Framing", "Interception", "Pipeline", "Proxy", "Replay", "Streams",
                 "Torture", "Trace", "TraceDiff",
             ]),
-        .systemLibrary(name: "CLibpcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
-        .target(name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"]),
+        // Not linked but loaded when it is used: see its header. On macOS, it is always there.
+        .systemLibrary(name: "CLibpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),
+        .target(
+            name: "LiveCapture", dependencies: ["CLibpcap", "Packets", "Platform", "Streams"],
+            linkerSettings: [.linkedLibrary("pcap", .when(platforms: [.macOS]))]),
         .target(
             name: "Systems", dependencies: ["Framing", "Streams"], exclude: systemFormats, swiftSettings: small),
         .target(

@@ -56,6 +56,13 @@ def hold(sysroot, folder, compiler):
     subprocess.run([compiler, f"--sysroot={sysroot}", "-O2", "-fPIC", "-c", HERE / "portable.c", "-o", folder / "portable.o"], check=True)
 
 
+def of_libpcap():
+    """Arguments that put libpcap into the program, which looks for its functions there before it loads the system's."""
+    header = (HERE.parent / "Sources/CLibpcap/shim.h").read_text(encoding="utf-8")
+    functions = re.findall(r"^ +FUNCTION\((\w+)\)", header, re.MULTILINE)
+    return [argument for name in functions for argument in ("-Xlinker", f"--undefined=pcap_{name}")] + ["-lpcap"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path)
@@ -77,7 +84,7 @@ def main():
                     del command[at:at + len(packed)]
                     break
             command[1:1] = [f"-L{folder}", "-Xclang-linker", f"--sysroot={sysroot}"]
-            command += [f"{folder}/portable.o", "-lstdc++", "-lm", "-lpthread", "-ldl"]
+            command += [*of_libpcap(), f"{folder}/portable.o", "-lstdc++", "-lm", "-lpthread", "-ldl"]
         # Foundation's use of mktemp is warned of at each link.
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:

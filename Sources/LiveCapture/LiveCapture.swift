@@ -21,6 +21,7 @@ package struct LiveCapture: ~Copyable {
         package init() {}
     }
 
+    private let pcap: pcap_functions
     private let handle: OpaquePointer
     private let unitsPerSecond: Int64
     private var packetCount = 0
@@ -36,40 +37,43 @@ package struct LiveCapture: ~Copyable {
 
     /// Starts capturing.
     package init(_ interface: String, options: LiveCaptureOptions = LiveCaptureOptions()) throws(LiveCaptureError) {
-        let (created, text) = errorText { pcap_create(interface, $0) }
+        let pcap = try Libpcap.functions()
+        let (created, text) = errorText { pcap.create(interface, $0) }
         guard let handle = created else {
             throw LiveCaptureError(kind: .failed, message: "cannot capture on \(interface): \(text)")
         }
         do throws(LiveCaptureError) {
-            warning = try Self.activate(handle, interface, options)
+            warning = try Self.activate(pcap, handle, interface, options)
         } catch {
-            pcap_close(handle)
+            pcap.close(handle)
             throw error
         }
-        self.handle = handle
+        (self.pcap, self.handle) = (pcap, handle)
         self.interface = interface
-        unitsPerSecond = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO ? 1_000_000_000 : 1_000_000
-        linkType = Self.linkType(pcap_datalink(handle))
+        unitsPerSecond = pcap.get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO ? 1_000_000_000 : 1_000_000
+        linkType = Self.linkType(pcap.datalink(handle))
     }
 
-    /// The version of libpcap, as it names itself.
-    package static var libraryVersion: String { String(cString: pcap_lib_version()) }
+    /// The version of libpcap, as it names itself; an error if it is not installed.
+    package static func libraryVersion() throws(LiveCaptureError) -> String {
+        try Libpcap.functions().lib_version().map { String(cString: $0) } ?? "libpcap"
+    }
 
-    deinit { pcap_close(handle) }
+    deinit { pcap.close(handle) }
 
     /// - Returns: a warning, if any.
     private static func activate(
-        _ handle: OpaquePointer, _ interface: String, _ options: LiveCaptureOptions
+        _ pcap: pcap_functions, _ handle: OpaquePointer, _ interface: String, _ options: LiveCaptureOptions
     ) throws(LiveCaptureError) -> String? {
-        pcap_set_snaplen(handle, Int32(clamping: options.snapLength))
-        pcap_set_buffer_size(handle, Int32(clamping: options.bufferSize))
-        pcap_set_promisc(handle, options.isPromiscuous ? 1 : 0)
+        _ = pcap.set_snaplen(handle, Int32(clamping: options.snapLength))
+        _ = pcap.set_buffer_size(handle, Int32(clamping: options.bufferSize))
+        _ = pcap.set_promisc(handle, options.isPromiscuous ? 1 : 0)
         // Not "immediate mode": that takes a slot of the snapshot length for each packet of the ring.
-        pcap_set_timeout(handle, options.handOver)
+        _ = pcap.set_timeout(handle, options.handOver)
         // If the system does not support nanoseconds, this fails and microseconds remain.
-        pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
-        let status = pcap_activate(handle)
-        let (general, particular) = (String(cString: pcap_statustostr(status)), detail(handle))
+        _ = pcap.set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
+        let status = pcap.activate(handle)
+        let (general, particular) = (pcap.statustostr(status).map { String(cString: $0) } ?? "", detail(pcap, handle))
         let text = particular.isEmpty ? general : "\(general) (\(particular))"
         if status < 0 {
             let kind: LiveCaptureError.Kind =
@@ -80,8 +84,8 @@ package struct LiveCapture: ~Copyable {
                 }
             throw LiveCaptureError(kind: kind, message: "cannot capture on \(interface): \(text)")
         }
-        if let filter = options.filter { try set(filter, handle) }
-        let (unblocked, reason) = errorText { pcap_setnonblock(handle, 1, $0) }
+        if let filter = options.filter { try set(filter, pcap, handle) }
+        let (unblocked, reason) = errorText { pcap.setnonblock(handle, 1, $0) }
         guard unblocked == 0 else {
             throw LiveCaptureError(kind: .failed, message: "cannot capture on \(interface): \(reason)")
         }
@@ -89,19 +93,21 @@ package struct LiveCapture: ~Copyable {
     }
 
     /// libpcap's last error message; empty if there is none.
-    private static func detail(_ handle: OpaquePointer) -> String {
-        pcap_geterr(handle).map { String(cString: $0) } ?? ""
+    private static func detail(_ pcap: pcap_functions, _ handle: OpaquePointer) -> String {
+        pcap.geterr(handle).map { String(cString: $0) } ?? ""
     }
 
-    private static func set(_ filter: String, _ handle: OpaquePointer) throws(LiveCaptureError) {
+    private static func set(_ filter: String, _ pcap: pcap_functions, _ handle: OpaquePointer) throws(LiveCaptureError)
+    {
         var program = bpf_program()
         // The netmask matters to `ip broadcast` alone, and an interface may have several.
-        guard pcap_compile(handle, &program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0 else {
-            throw LiveCaptureError(kind: .badFilter, message: detail(handle))
+        guard pcap.compile(handle, &program, filter, 1, PCAP_NETMASK_UNKNOWN) == 0 else {
+            throw LiveCaptureError(kind: .badFilter, message: detail(pcap, handle))
         }
-        defer { pcap_freecode(&program) }
-        guard pcap_setfilter(handle, &program) == 0 else {
-            throw LiveCaptureError(kind: .failed, message: "the kernel does not take the filter: \(detail(handle))")
+        defer { pcap.freecode(&program) }
+        guard pcap.setfilter(handle, &program) == 0 else {
+            throw LiveCaptureError(
+                kind: .failed, message: "the kernel does not take the filter: \(detail(pcap, handle))")
         }
     }
 
@@ -118,7 +124,7 @@ package struct LiveCapture: ~Copyable {
 extension LiveCapture {
     /// Waits for packets, for at most this many milliseconds.
     package func wait(milliseconds: Int32) {
-        let descriptor = pcap_get_selectable_fd(handle)
+        let descriptor = pcap.get_selectable_fd(handle)
         guard descriptor >= 0 else {
             usleep(UInt32(max(0, milliseconds)) * 1_000)
             return
@@ -139,10 +145,11 @@ extension LiveCapture {
         for count in 0..<most {
             var header: UnsafeMutablePointer<pcap_pkthdr>?
             var data: UnsafePointer<UInt8>?
-            let status = pcap_next_ex(handle, &header, &data)
+            let status = pcap.next_ex(handle, &header, &data)
             if status == 0 { return count }
             guard status == 1, let header = header?.pointee, let data else {
-                throw LiveCaptureError(kind: .failed, message: "cannot read from \(interface): \(Self.detail(handle))")
+                throw LiveCaptureError(
+                    kind: .failed, message: "cannot read from \(interface): \(Self.detail(pcap, handle))")
             }
             packetCount += 1
             let fraction = Int64(header.ts.tv_usec) * (1_000_000_000 / unitsPerSecond)
@@ -159,7 +166,7 @@ extension LiveCapture {
     /// The kernel's counts since the start; the previous ones if it does not report any.
     package mutating func counts() -> Counts {
         var now = pcap_stat()
-        guard pcap_stats(handle, &now) == 0 else { return total }
+        guard pcap.stats(handle, &now) == 0 else { return total }
         // 32 bits, which wrap around.
         total.received += Int(now.ps_recv &- lastStatistics.ps_recv)
         total.dropped += Int(now.ps_drop &- lastStatistics.ps_drop)

@@ -2,6 +2,8 @@
 package struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     package enum Kind: Hashable, Sendable {
+        /// libpcap is not installed.
+        case noLibrary
         /// There is no such interface.
         case noSuchInterface
         /// The process lacks permission to capture there.

@@ -19,10 +19,11 @@ package struct NetworkInterface: Hashable, Sendable {
 
     /// All interfaces, in the order in which libpcap would choose one.
     package static func all() throws(LiveCaptureError) -> [NetworkInterface] {
+        let pcap = try Libpcap.functions()
         var first: UnsafeMutablePointer<pcap_if_t>?
-        let (status, text) = errorText { pcap_findalldevs(&first, $0) }
+        let (status, text) = errorText { pcap.findalldevs(&first, $0) }
         guard status == 0 else { throw LiveCaptureError(kind: .failed, message: "cannot list interfaces: \(text)") }
-        defer { pcap_freealldevs(first) }
+        defer { pcap.freealldevs(first) }
         var interfaces: [NetworkInterface] = []
         var next = first
         while let entry = next {

@@ -137,7 +137,7 @@ struct LiveOptions: ParsableArguments {
             case .noSuchInterface:
                 let known = ((try? NetworkInterface.all()) ?? []).map(\.name).joined(separator: ", ")
                 throw CommandError("there is no interface \(interface)\(known.isEmpty ? "" : "; there are \(known)")")
-            case .failed: throw CommandError(error.message)
+            case .noLibrary, .failed: throw CommandError(error.message)
             }
         }
     }

@@ -53,7 +53,12 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func capture() -> Check {
-        let library = LiveCapture.libraryVersion
+        let library: String
+        do {
+            library = try LiveCapture.libraryVersion()
+        } catch {
+            return Check(result: .missing, name: "capture", text: "\(error)")
+        }
         do {
             let interfaces = try NetworkInterface.all()
             guard let first = interfaces.first(where: \.isUp) ?? interfaces.first else {
