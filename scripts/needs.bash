@@ -6,10 +6,12 @@
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
 # How Swift builds what nobody changes, as in CI: modules as a whole take a quarter less of the processor than their files do, which can
-# be built again one by one. See also Package.swift.
+# be built again one by one, and nobody debugs it. See also Package.swift.
+no_debugging=(-Xswiftc -gnone -Xcc -g0)
 built_once=()
 if [ -n "${FRAMETAP_BUILT_ONCE:-}" ]; then
     for argument in -whole-module-optimization -num-threads 2 -no-emit-module-separately-wmo; do built_once+=(-Xswiftc "$argument"); done
+    built_once+=("${no_debugging[@]}")
 fi
 
 say() { printf 'frametap: %s\n' "$*" >&2; }
