@@ -60,6 +60,8 @@ def of_libpcap():
     """Arguments that put libpcap into the program, which looks for its functions there before it loads the system's."""
     header = (HERE.parent / "Sources/CLibpcap/shim.h").read_text(encoding="utf-8")
     functions = re.findall(r"^ +FUNCTION\((\w+)\)", header, re.MULTILINE)
+    if not functions:
+        sys.exit("Sources/CLibpcap/shim.h names no functions of libpcap")
     return [argument for name in functions for argument in ("-Xlinker", f"--undefined=pcap_{name}")] + ["-lpcap"]
 
 

@@ -5,8 +5,8 @@
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
-# How Swift builds what nobody changes, as in CI: modules as a whole take a quarter less of the processor than their files do, which can
-# be built again one by one, and nobody debugs it. See also Package.swift.
+# How Swift builds what nobody changes, as in CI: modules as a whole take a quarter less of the processor than files one by one,
+# which only pay off where they are built again. Nobody debugs these builds. See also Package.swift.
 no_debugging=(-Xswiftc -gnone -Xcc -g0)
 built_once=()
 if [ -n "${FRAMETAP_BUILT_ONCE:-}" ]; then

@@ -1,6 +1,6 @@
 // libpcap, as the system has it: its header, and its functions once it is loaded.
 //
-// Most commands do not need it, and on Debian eight other libraries come with it. A program that is linked with it has the functions
+// Most commands do not need it, and on Debian seven other libraries come with it. A program that is linked with it has the functions
 // already (packaging/link.py).
 #include <dlfcn.h>
 #include <pcap/pcap.h>

@@ -20,12 +20,15 @@ enum Libpcap {
 
     private static func load() throws(LiveCaptureError) -> pcap_functions {
         if pcap_functions_are_linked() != 0 { return try find(in: nil) }
-        var fault = ""
+        var faults: [String] = []
         for name in names {
             if let library = dlopen(name, RTLD_NOW) { return try find(in: library) }
-            fault = dlerror().map { String(cString: $0) } ?? name
+            faults.append(dlerror().map { String(cString: $0) } ?? name)
         }
-        throw error(fault)
+        throw LiveCaptureError(
+            kind: .noLibrary,
+            message: "capturing needs libpcap, which could not be loaded: \(faults.joined(separator: "; "))\n"
+                + "Install it (on Debian and Ubuntu: apt install libpcap0.8)")
     }
 
     /// - Parameter library: nil if the program was linked with it.
@@ -33,15 +36,10 @@ enum Libpcap {
         let found = UnsafeMutablePointer<pcap_functions>.allocate(capacity: 1)
         defer { found.deallocate() }
         if let missing = pcap_functions_find(found, library) {
-            throw error("it has no function \(String(cString: missing))")
+            throw LiveCaptureError(
+                kind: .noLibrary,
+                message: "capturing needs a newer libpcap: this one has no function \(String(cString: missing))")
         }
         return found.move()
-    }
-
-    private static func error(_ fault: String) -> LiveCaptureError {
-        LiveCaptureError(
-            kind: .noLibrary,
-            message: "capturing takes libpcap, which could not be loaded: \(fault)\n"
-                + "Install it (on Debian and Ubuntu: apt install libpcap0.8)")
     }
 }

@@ -2,7 +2,7 @@
 package struct LiveCaptureError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error.
     package enum Kind: Hashable, Sendable {
-        /// libpcap is not installed.
+        /// libpcap could not be loaded, or is too old.
         case noLibrary
         /// There is no such interface.
         case noSuchInterface

@@ -149,9 +149,9 @@ package final class FormatProbe {
             // Frames in a row, which contain most of the bytes seen.
             let isMost = framer.counts.framed >= framer.counts.unframed
             verdict.fits = fittedBefore || !framer.hasRun && frames.row >= needed && isMost
-            verdict.isSure = frames.row >= 2 * needed && !hasOthers
+            verdict.isSure = frames.row >= 2 * needed && !hasOthers && !frames.hasFalse
         }
-        verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted
+        verdict.isAlone = frames.count > 0 && !hasOthers && !frames.isRefuted && !frames.hasFalse
         verdict.hasEnough = frames.count >= trial.frames
         if frames.count >= trial.blocksAfter { verdict.blocks = true }
         if frames.isRefuted || (isAligned && hasOthers) || headIsRefuted() { verdict.isRefuted = true }
@@ -199,8 +199,11 @@ package final class FormatProbe {
         var others = 0
         /// Whether one did not, although that is not allowed.
         var isRefuted = false
-        /// Whether the next frame is the first that a search found: within another one, it may be a false one that the right ones follow.
+        /// Whether the next frame is the first one after the stream was picked up, or after a gap: within another frame, a search may find
+        /// a false one that the right ones follow.
         var mayBeFalse = false
+        /// Whether such a frame was passed over.
+        private(set) var hasFalse = false
         /// How many bytes belong to no frame; the beginning of a truncated one and the rest of one after a gap do not count.
         var foreign = 0
         private var values: Set<FieldValue> = []
@@ -239,10 +242,10 @@ package final class FormatProbe {
             if fits {
                 count += 1
                 row += 1
-            } else if mayBeFalse {
-                row = 0
             } else if isValid {
                 others += 1
+            } else if mayBeFalse {
+                (hasFalse, row) = (true, 0)
             } else {
                 (isRefuted, row) = (true, 0)
             }

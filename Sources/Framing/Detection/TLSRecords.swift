@@ -9,31 +9,35 @@ import Streams
 ///
 /// Source: RFC 8446, sections 5.1 and 5.2; RFC 5246, section 6.2.3, for the longer fragments of TLS 1.2.
 enum TLSRecords {
-    /// How many heads must follow one another: other data has them at one place in 2^46.
-    private static let heads = 2
+    /// How many heads must follow one another: other data has two of them at one place in 2^46.
+    private static let least: UInt16 = 2
     private static let head = 5
     private static let longest = 1 << 14 + 2_048
 
-    /// The human-readable evidence in bytes of a stream, wherever in it; nil if there is none.
+    /// The human-readable evidence in bytes of a stream: records that follow one another up to their end, from wherever; nil if there
+    /// are none.
     static func evidence(in bytes: RawSpan) -> String? {
-        for start in 0..<max(0, bytes.byteCount - head + 1) {
-            let count = row(in: bytes, from: start)
-            if count >= heads { return "\(count) TLS records in a row (RFC 8446, section 5.1), picked up mid-stream" }
+        // From the end: how many heads follow one another from each place on.
+        var rows = [UInt16](repeating: 0, count: bytes.byteCount)
+        for at in rows.indices.reversed() {
+            guard let end = end(ofRecordAt: at, in: bytes) else { continue }
+            if end + head > bytes.byteCount {
+                rows[at] = 1
+            } else if rows[end] > 0, bytes[byte: end + 2] == bytes[byte: at + 2] {
+                rows[at] = rows[end] == .max ? .max : rows[end] + 1
+            }
         }
-        return nil
+        guard let count = rows.first(where: { $0 >= least }) else { return nil }
+        return "\(count) TLS records in a row (RFC 8446, section 5.1), picked up mid-stream"
     }
 
-    /// How many heads follow one another from an index on.
-    private static func row(in bytes: RawSpan, from start: Int) -> Int {
-        var (at, count) = (start, 0)
-        // Change cipher spec, alert, handshake, application data.
-        while at + head <= bytes.byteCount, 20...23 ~= bytes[byte: at], bytes[byte: at + 1] == 3,
-            1...3 ~= bytes[byte: at + 2], bytes[byte: at + 2] == bytes[byte: start + 2]
-        {
-            let length = Int(bytes[byte: at + 3]) << 8 | Int(bytes[byte: at + 4])
-            guard 1...longest ~= length else { break }
-            (at, count) = (at + head + length, count + 1)
-        }
-        return count
+    /// Where the record whose head is at an index ends; nil if there is none.
+    private static func end(ofRecordAt at: Int, in bytes: RawSpan) -> Int? {
+        // Change cipher spec, alert, handshake, application data; TLS 1.0 to 1.3.
+        guard at + head <= bytes.byteCount, 20...23 ~= bytes[byte: at], bytes[byte: at + 1] == 3,
+            1...3 ~= bytes[byte: at + 2]
+        else { return nil }
+        let length = Int(bytes[byte: at + 3]) << 8 | Int(bytes[byte: at + 4])
+        return 1...longest ~= length ? at + head + length : nil
     }
 }

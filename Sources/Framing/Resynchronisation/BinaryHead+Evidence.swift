@@ -58,9 +58,12 @@ extension BinaryHead {
     }
 
     /// How much less evidence than `mostEvidence` a header has, at least: for numbers without names where the format names some.
-    func lackOfNames(in bytes: RawSpan, at start: Int) -> Double {
+    ///
+    /// - Parameter lengthField: the field with the frame's length, whose names are no evidence.
+    func lackOfNames(in bytes: RawSpan, at start: Int, lengthField: Int) -> Double {
         var lack = 0.0
-        for place in namePlaces where !isNamed(place.number.value(in: bytes, at: start), place.named) {
+        for place in namePlaces
+        where place.field != lengthField && !isNamed(place.number.value(in: bytes, at: start), place.named) {
             lack += place.lack
         }
         return lack
@@ -197,7 +200,7 @@ extension BinaryHead {
 
 /// What a search evaluates of a field in every head, without anything that is reference-counted.
 struct FieldWeight: Sendable {
-    /// Longer values are no evidence, in bytes.
+    /// The longest value that counts as evidence, in bytes.
     static let longestValue = 4
 
     enum Kind: Hashable {
@@ -282,18 +285,20 @@ struct BitsWeight: Sendable {
 
 /// A number at a fixed place, of which some values have names.
 struct NamePlace: Sendable {
+    /// Which field of the header it is.
+    let field: Int
     let number: FixedPlace
     /// Where they are in `BinaryHead.namedNumbers`.
     let named: Range<Int>
     /// How much less evidence than the most one without a name has.
     let lack: Double
 
-    /// - Parameter offset: where the field is, from the frame's first byte.
-    init?(_ weight: FieldWeight, offset: Int) {
+    /// - Parameter offset: where the field is, from the header's first byte.
+    init?(_ weight: FieldWeight, field: Int, offset: Int) {
         guard weight.kind == .number, weight.names > 0, let size = weight.size, size <= FieldWeight.longestValue,
             let order = weight.order, let number = FixedPlace(offset: offset, width: size, order: order)
         else { return nil }
-        (self.number, named) = (number, weight.named)
+        (self.field, self.number, named) = (field, number, weight.named)
         let bits = Double(8 * size)
         lack =
             max(0, Evidence.named(true, of: weight.names, bits: bits))

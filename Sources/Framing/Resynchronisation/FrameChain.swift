@@ -65,8 +65,8 @@ struct FrameChain {
     private(set) var summed = 0
     /// Whether it starts inside a frame that is waited for; then it does not wait for a long one itself.
     private let isInside: Bool
-    /// Whether it stops at a long frame, even if all of it is available. A stream usually is picked up at the start of a frame: the first
-    /// chain does only if that is unlikely.
+    /// Whether it stops at a long frame, even if all of it is available. A stream usually is picked up at the start of a frame, so
+    /// the first chain stops only if its evidence is below 0.
     var stopsAtLong: Bool { maySearchInside && (!isFirst || evidence.bits < 0) }
     private let maySearchInside: Bool
     /// The place that the rule's quick check has not ruled out, and the one that was scanned last: with more bytes, the scan goes on where

@@ -8,9 +8,14 @@ extension FramingRule {
         _ bytes: RawSpan, from start: Int, _ firstBytes: ByteSet, _ secondBytes: ByteSet, needed: NeededEvidence?
     ) -> Int? {
         var at = start
+        let only = firstBytes.only
         while at < bytes.byteCount {
+            if let only {
+                guard let next = bytes.firstIndex(of: only, from: at) else { return nil }
+                at = next
+            }
             let byte = bytes[byte: at]
-            if firstBytes.contains(byte) {
+            if only != nil || firstBytes.contains(byte) {
                 if byte == 0, let end = bytes.endOfZeros(from: at) {
                     at = end - FrameChain.zeroRun + 1
                     continue

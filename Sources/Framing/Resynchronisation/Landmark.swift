@@ -49,13 +49,19 @@ package struct ByteSet: Hashable, Sendable {
     /// Whether a byte is in the set.
     @inline(__always)
     package func contains(_ byte: UInt8) -> Bool {
-        let bit = UInt64(1) << UInt64(byte & 63)
-        switch byte >> 6 {
-        case 0: return words.0 & bit != 0
-        case 1: return words.1 & bit != 0
-        case 2: return words.2 & bit != 0
-        default: return words.3 & bit != 0
-        }
+        // Chosen, not branched on: what other data has next cannot be predicted.
+        let low = byte & 0x40 == 0 ? words.0 : words.1
+        let high = byte & 0x40 == 0 ? words.2 : words.3
+        return (byte & 0x80 == 0 ? low : high) &>> UInt64(byte & 63) & 1 != 0
+    }
+
+    /// The byte of a set that has only one; nil for other sets.
+    var only: UInt8? {
+        let lower = words.0.nonzeroBitCount + words.1.nonzeroBitCount
+        guard lower + words.2.nonzeroBitCount + words.3.nonzeroBitCount == 1 else { return nil }
+        if words.0 != 0 { return UInt8(words.0.trailingZeroBitCount) }
+        if words.1 != 0 { return UInt8(64 + words.1.trailingZeroBitCount) }
+        return UInt8(words.2 != 0 ? 128 + words.2.trailingZeroBitCount : 192 + words.3.trailingZeroBitCount)
     }
 
     /// Adds a byte.

@@ -2,7 +2,7 @@ import Streams
 
 /// The evidence that the head at a place needs for a search to begin there, as quick checks compare it.
 package struct NeededEvidence: Sendable {
-    /// What a head needs that no other one precedes: other data has no frames.
+    /// What any head needs that is the first one: one with less is likelier in other data than in frames.
     private static let any = 0.0
 
     /// The index of the place where the search began: a frame that starts there may have less.
@@ -12,17 +12,24 @@ package struct NeededEvidence: Sendable {
     /// In bytes; nil: as long as what is left of the bytes, of which no more follow.
     let longest: Int?
 
-    /// Evidence that depends on the lengths of frames.
+    /// More evidence for long frames.
     ///
-    /// - Parameter longest: in bytes; nil: as long as what is left of the bytes.
+    /// - Parameters:
+    ///   - exempt: the index of the place where the search began; nil: it is not among these.
+    ///   - ofLong: in bits.
+    ///   - longest: in bytes; nil: what is left of the bytes.
     init(exempt: Int? = nil, ofLong: Double, longest: Int? = nil) {
         (self.exempt, self.ofLong, self.longest) = (exempt, ofLong, longest)
     }
 
-    /// Evidence of frames of any length.
+    /// The same for frames of any length.
+    ///
+    /// - Parameter exempt: the index of the place where the search began.
     init(exempt: Int) { self.init(exempt: exempt, ofLong: -.infinity, longest: .max) }
 
-    /// What the head of a frame of so many bytes needs at a place.
+    /// What a head needs at a place.
+    ///
+    /// - Parameter total: how long its frame is, in bytes.
     @inline(__always)
     func bits(ofTotal total: Int, at start: Int, in bytes: RawSpan) -> Double {
         let least = start == exempt ? -.infinity : Self.any

@@ -235,7 +235,7 @@ package struct LengthField: EndedRule {
         // At most the binary logarithm of the length plus 1.
         let magnitude = UInt64.bitWidth - 1 - (value + 1).leadingZeroBitCount
         let most = mostEvidence - Double(magnitude)
-        return most < least || most - head.lackOfNames(in: bytes, at: start) < least
+        return most < least || most - head.lackOfNames(in: bytes, at: start, lengthField: field) < least
     }
 
     /// The longest length at which a header without constants can have positive evidence, whatever its other values are.

@@ -20,13 +20,15 @@ extension Detection {
 
     /// The strongest format that fits, if each stronger one that may still come has waited for long enough.
     ///
-    /// - Parameter offset: how many bytes of a side have arrived.
-    func decideMidStream(at offset: Int) -> Choice? {
+    /// - Parameter offset: how many bytes of the side have arrived.
+    func decideMidStream(at offset: Int, of direction: Direction) -> Choice? {
         guard !isAligned, Self.looks.contains(offset), !isUndecidedSignature else { return nil }
+        // It decided nothing there before it slept, with formats that have been ruled out since.
+        guard offset > looked[direction] else { return nil }
         let lasting = candidates
         catchUp { offset >= Self.firstLook(for: $0.strength) }
         if let choice = chooseMidStream(at: offset) { return choice }
-        if offset >= Self.signatureLook, candidates.allSatisfy({ $0.row == 0 }), let known = knownMidStream() {
+        if offset >= Self.signatureLook, mayBeSignature, let known = knownMidStream(isOver: false) {
             return known
         }
         for candidate in candidates where !lasting.contains(where: { $0 === candidate }) {
@@ -36,14 +38,24 @@ extension Detection {
         return nil
     }
 
-    /// The protocol whose messages follow one another in what the trials were fed.
-    func knownMidStream() -> Choice? {
+    /// Whether no frames of a format follow one another, and strong formats have not found anything at all.
+    private var mayBeSignature: Bool {
+        candidates.allSatisfy { candidate in
+            candidate.row == 0
+                && (candidate.plan.strength < FormatDetection.outweighing || candidate.hasFoundNothing)
+        }
+    }
+
+    /// The protocol that is not framed whose messages follow one another in what the trials were fed.
+    ///
+    /// - Parameter isOver: whether no more will be seen.
+    func knownMidStream(isOver: Bool) -> Choice? {
         guard !isAligned else { return nil }
         for direction in Direction.allCases {
             let bytes = fedBytes(of: direction)
-            for signature in Signature.all
-            where !candidates.contains(where: { $0.detection.replaces == signature.name }) {
-                guard let evidence = signature.midStream(bytes.span.bytes) else { continue }
+            for signature in Signature.all {
+                guard !isReplaced(signature.name, isOver: isOver), let evidence = signature.midStream(bytes.span.bytes)
+                else { continue }
                 return (.signature(signature.format), FormatChoice(by: .content, evidence: evidence))
             }
         }

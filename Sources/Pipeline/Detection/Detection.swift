@@ -48,6 +48,8 @@ final class Detection {
     @exclusivity(unchecked) private(set) var taken = 0
     /// How many bytes of each direction they have been fed.
     @exclusivity(unchecked) private(set) var fed = PerDirection(fromClient: 0, fromServer: 0)
+    /// How many had been fed when it was put to sleep.
+    private(set) var looked = PerDirection(fromClient: 0, fromServer: 0)
     private(set) var isAwake = false
     /// Whether it is among the awake ones that have to sleep if there are too many (`DetectionQueue`).
     var isQueued = false
@@ -106,12 +108,14 @@ final class Detection {
         var left = deferred
         for candidate in candidates { left.insert(candidate.order) }
         self.left = left
+        looked = fed
         end()
     }
 
     /// Whether a few numbers say all there is to know of it while it sleeps: it has seen a few short chunks.
     var isShort: Bool {
-        held.bytes.count <= UndecidedChunk.longest && held.events.count <= 8
+        // No look at what was picked up mid-stream has been taken.
+        held.bytes.count < Self.look(after: 0) && held.events.count <= 8
             && held.events.allSatisfy { $0.kind == .received }
     }
 
@@ -232,7 +236,7 @@ final class Detection {
         let fitting = candidates.compactMap { candidate in
             candidate.conclusion.map { (candidate, $0.rank, $0.evidence) }
         }
-        guard let best = fitting.map(\.1).min() else { return knownMidStream() }
+        guard let best = fitting.map(\.1).min() else { return knownMidStream(isOver: true) }
         return choose(fitting.filter { $0.1 == best }.map { ($0.0, $0.2) })
     }
 
@@ -270,7 +274,7 @@ final class Detection {
             guard end > at else { break }
             feedTrials(bytes.extracting(at..<end), of: direction)
             at = end
-            if let choice = decide() ?? decideMidStream(at: offset + at) { return choice }
+            if let choice = decide() ?? decideMidStream(at: offset + at, of: direction) { return choice }
         }
         if at < bytes.byteCount { waiting[direction] = bytes.copied(at..<bytes.byteCount) }
         return nil
@@ -373,14 +377,15 @@ final class Detection {
             guard signatures[direction].mayMatch,
                 let match = isOver ? signatures[direction].bestMatch : signatures[direction].match
             else { continue }
-            // A format that frames the protocol has the first say.
-            let name = match.signature.name
-            if candidates.contains(where: { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }) {
-                continue
-            }
+            if isReplaced(match.signature.name, isOver: isOver) { continue }
             return (.signature(match.signature.format), FormatChoice(by: .content, evidence: match.evidence))
         }
         return nil
+    }
+
+    /// Whether a format that frames a protocol has the first say.
+    func isReplaced(_ name: String, isOver: Bool) -> Bool {
+        candidates.contains { $0.detection.replaces == name && (isOver ? $0.fits : !$0.isOut) }
     }
 
     /// The strongest; among several the one with the server's port, then the first. The alternatives are reported.

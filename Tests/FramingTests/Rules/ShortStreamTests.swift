@@ -18,6 +18,7 @@ import Testing
             "[{ id: { type: string, size: 2, names: { ab: a } } }, { n: { type: u32, byteOrder: little } }]",
             "[{ n: { type: u16, equals: 0x9090 } }, { id: { type: u8, names: { 1: a } } }]",
             "[{ magic: { type: u16, equals: 0x9191 } }, { n: u16 }]",
+            "[{ n: { type: u16, names: { 0: a, 9: b } } }, { id: { type: u8, names: { 1: a } } }]",
         ]
         let own = try heads.flatMap { head in
             try ["frame", "rest", "body"].map { counts in

@@ -16,6 +16,7 @@ package final class BinaryHead: Head {
     /// The numbers that have names, by field or bits; and the bits that have some, by field.
     let namedNumbers: [UInt64]
     let namedBits: [BitsWeight]
+    /// The numbers at fixed places of which some values have names.
     let namePlaces: [NamePlace]
     /// The fields: one that is copied has many references to count.
     private let shared: [SharedField]
@@ -54,9 +55,10 @@ package final class BinaryHead: Head {
         fixedLength = offset
         texts = FieldTexts(fields, offsets: offsets)
         var (numbers, bits): ([UInt64], [BitsWeight]) = ([], [])
-        weights = fields.map { FieldWeight($0, &numbers, &bits) }
+        let weights = fields.map { FieldWeight($0, &numbers, &bits) }
+        self.weights = weights
         (namedNumbers, namedBits) = (numbers, bits)
-        namePlaces = zip(weights, offsets).compactMap { NamePlace($0, offset: $1) }
+        namePlaces = offsets.indices.compactMap { NamePlace(weights[$0], field: $0, offset: offsets[$0]) }
         shared = fields.map { SharedField($0) }
         constants = fields.map { field in
             guard let constant = field.constant, let bytes = try? Self.encode(constant, as: field) else { return nil }
