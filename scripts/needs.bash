@@ -9,9 +9,12 @@ root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 # which only pay off where they are built again. Nobody debugs these builds. See also Package.swift.
 no_debugging=(-Xswiftc -gnone -Xcc -g0)
 built_once=()
+# How the optimised program is built: in a folder of its own then, beside the tests.
+optimised=()
 if [ -n "${FRAMETAP_BUILT_ONCE:-}" ]; then
     for argument in -whole-module-optimization -num-threads 2 -no-emit-module-separately-wmo; do built_once+=(-Xswiftc "$argument"); done
     built_once+=("${no_debugging[@]}")
+    optimised=(--scratch-path "$root/.build-optimised" "${no_debugging[@]}")
 fi
 
 say() { printf 'frametap: %s\n' "$*" >&2; }
