@@ -87,24 +87,31 @@ import Testing
     /// Which of several layouts a stream has may take more bytes than a head.
     private func following(_ rule: any FramingRule) -> Following { rule is Alternatives ? .end : .more }
 
-    @Test func whatFallsShortDoesNotChain() throws {
+    /// Tries 60 streams of each rule.
+    private func tryStreams(
+        _ attempt: (_ rule: SharedRule, _ round: Int, _ generator: inout SeededGenerator, _ seed: UInt64) throws -> Void
+    ) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
-        var short = 0
         for rule in try rules() {
             let shared = SharedRule.of(rule)
-            for round in 0..<60 {
-                let isSpecial = round < Self.special.count
-                let bytes = isSpecial ? Self.special[round] : bytes(using: &generator)
-                let needed = Evidence.needed(places: isSpecial ? 1 : .random(in: 1...200, using: &generator))
-                let bits = NeededEvidence(exempt: 0, ofLong: needed)
-                for place in places(in: bytes, where: rule, fallsShortOf: bits) {
-                    short += 1
-                    for following in [Following.end, .gap] {
-                        var chain = FrameChain(
-                            at: place, needed: needed, isFirst: place == 0, choices: 0, isHopefulPlace: true)
-                        expectBroken(&chain, shared, bytes, following, seed)
-                    }
+            for round in 0..<60 { try attempt(shared, round, &generator, seed) }
+        }
+    }
+
+    @Test func whatFallsShortDoesNotChain() throws {
+        var short = 0
+        try tryStreams { rule, round, generator, seed in
+            let isSpecial = round < Self.special.count
+            let bytes = isSpecial ? Self.special[round] : bytes(using: &generator)
+            let needed = Evidence.needed(places: isSpecial ? 1 : .random(in: 1...200, using: &generator))
+            let bits = NeededEvidence(exempt: 0, ofLong: needed)
+            for place in places(in: bytes, where: rule.rule, fallsShortOf: bits) {
+                short += 1
+                for following in [Following.end, .gap] {
+                    var chain = FrameChain(
+                        at: place, needed: needed, isFirst: place == 0, choices: 0, isHopefulPlace: true)
+                    expectBroken(&chain, rule, bytes, following, seed)
                 }
             }
         }
@@ -113,23 +120,17 @@ import Testing
 
     /// Inside a long frame, chains do not wait for other long ones.
     @Test func longFramesThatFallShortDoNotChainInsideOthers() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SeededGenerator(seed: seed)
         var short = 0
-        for rule in try rules() {
-            let shared = SharedRule.of(rule)
-            for _ in 0..<60 {
-                // The head of a long frame may be evidence enough.
-                let head: [UInt8] = Bool.random(using: &generator) ? [0x91, 0x91, 0x20, 0x21] : []
-                let bytes = head + bytes(using: &generator)
-                let needed = Evidence.needed(places: .random(in: 1...200, using: &generator))
-                let bits = NeededEvidence(ofLong: needed, longest: FrameChain.openingWindow)
-                for place in places(in: bytes, where: rule, fallsShortOf: bits) {
-                    short += 1
-                    var chain = FrameChain(
-                        at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
-                    expectBroken(&chain, shared, bytes, following(rule), seed)
-                }
+        try tryStreams { rule, _, generator, seed in
+            // The head of a long frame may be evidence enough.
+            let head: [UInt8] = Bool.random(using: &generator) ? [0x91, 0x91, 0x20, 0x21] : []
+            let bytes = head + bytes(using: &generator)
+            let needed = Evidence.needed(places: .random(in: 1...200, using: &generator))
+            let bits = NeededEvidence(ofLong: needed, longest: FrameChain.openingWindow)
+            for place in places(in: bytes, where: rule.rule, fallsShortOf: bits) {
+                short += 1
+                var chain = FrameChain(at: place, needed: needed, choices: 0, isInside: true, isHopefulPlace: true)
+                expectBroken(&chain, rule, bytes, following(rule.rule), seed)
             }
         }
         #expect(short > 500)
@@ -137,21 +138,16 @@ import Testing
 
     /// A search begins with no head that has less evidence than other data, however many bytes follow.
     @Test func headsWithoutEvidenceBeginNoChain() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        var generator = SeededGenerator(seed: seed)
         var short = 0
-        for rule in try rules() {
-            let shared = SharedRule.of(rule)
-            for _ in 0..<60 {
-                let bytes = bytes(using: &generator)
-                // A chain waits for the end of a run of zeros.
-                let ended = bytes + [1]
-                for place in places(in: bytes, where: rule, fallsShortOf: NeededEvidence(exempt: 0)) {
-                    short += 1
-                    #expect(place > 0)
-                    var chain = FrameChain(at: place, needed: 1_000, choices: 0, isHopefulPlace: true)
-                    expectBroken(&chain, shared, ended, following(rule), seed)
-                }
+        try tryStreams { rule, _, generator, seed in
+            let bytes = bytes(using: &generator)
+            // A chain waits for the end of a run of zeros.
+            let ended = bytes + [1]
+            for place in places(in: bytes, where: rule.rule, fallsShortOf: NeededEvidence(exempt: 0)) {
+                short += 1
+                #expect(place > 0)
+                var chain = FrameChain(at: place, needed: 1_000, choices: 0, isHopefulPlace: true)
+                expectBroken(&chain, rule, ended, following(rule.rule), seed)
             }
         }
         #expect(short > 5_000)
