@@ -79,6 +79,20 @@ import Testing
         }
     }
 
+    /// Text whose first two letters are the length of a frame of 25 KB: frames are searched for before that has ended.
+    @Test(arguments: [false, true]) func aStreamMayBeginWithinABody(isAlone: Bool) throws {
+        let plans = try plans()
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        func side() -> [UInt8] {
+            // A head has 7 bytes, and a body at least 4.
+            Array(stream("len16-id", frames: 600, within: false, using: &generator).dropFirst(8))
+        }
+        let streams = PerDirection(fromClient: side(), fromServer: isAlone ? [] : side())
+        let (format, seen) = recognise(streams, plans, most: 100, using: &generator)
+        #expect(format == "len16-id" && (seen ?? .max) <= 9_000, "seed \(seed), seen \(seen ?? -1)")
+    }
+
     /// Segments, trials that begin late and sleep change nothing.
     @Test(arguments: [false, true]) func theChoiceDependsOnTheBytesAlone(withExamples: Bool) throws {
         let plans = try plans(withExamples: withExamples)
