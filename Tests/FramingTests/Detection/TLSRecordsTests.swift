@@ -62,7 +62,7 @@ import Testing
     func onlyHeadsOfTLSAreCounted(head: [UInt8]) {
         var generator = SeededGenerator(seed: 1)
         let first = [23, 3, 3, 0, 9] + bytes(9, using: &generator)
-        let rest = bytes(9, using: &generator)
+        let rest = bytes(4, using: &generator)
         #expect(evidence(first + head + rest) == nil)
         #expect(evidence(first + [23, 3, 3, 0, 9] + rest) != nil)
         #expect(evidence(first + [23, 3, 3, 0x48, 0] + rest) != nil)
