@@ -3,29 +3,38 @@ import Streams
 
 /// The identity of a value or of bytes for comparison: the bytes themselves, or, for more than `longest`, their count and 128
 /// bits of a hash whose key is random per process.
-struct ContentIdentity: Hashable {
-    /// The bytes; empty if there are too many to keep.
-    private let bytes: [UInt8]
-    private let count: Int
-    private let hashes: [Int]
+enum ContentIdentity: Hashable {
+    /// Up to 15 bytes, and zeros; their count is the last byte.
+    case short(UInt64, UInt64)
+    /// Up to `longest` bytes.
+    case bytes([UInt8])
+    /// The count, and the hash.
+    case hashed([Int])
 
     /// How many bytes are kept.
     static let longest = 128
 
     /// The identity of some bytes.
     init(_ content: RawSpan) {
-        count = content.byteCount
-        if count <= Self.longest {
-            bytes = content.copied(0..<count)
-            hashes = []
-        } else {
-            bytes = []
-            hashes = (0..<2).map { number in
-                var hasher = Hasher()
-                hasher.combine(number)
-                content.withUnsafeBytes { hasher.combine(bytes: $0) }
-                return hasher.finalize()
+        let count = content.byteCount
+        switch count {
+        case ...15:
+            var words: (UInt64, UInt64) = (0, UInt64(count) << 56)
+            for index in 0..<count {
+                let byte = UInt64(content[byte: index]) << (8 * UInt64(index & 7))
+                if index < 8 { words.0 |= byte } else { words.1 |= byte }
             }
+            self = .short(words.0, words.1)
+        case ...Self.longest: self = .bytes(content.copied(0..<count))
+        default:
+            self = .hashed(
+                [count]
+                    + (0..<2).map { number in
+                        var hasher = Hasher()
+                        hasher.combine(number)
+                        content.withUnsafeBytes { hasher.combine(bytes: $0) }
+                        return hasher.finalize()
+                    })
         }
     }
 

@@ -110,7 +110,11 @@ package struct DirectionFormat: Sendable {
     /// One field of a frame.
     package func field(_ name: String, of content: RawSpan, _ shape: FrameShape) -> FieldValue? {
         // By index: a layout that is copied has many references to count.
-        if let value = layouts[shape.layout].head?.field(name, of: content.extracting(0..<shape.head)) { return value }
+        if let head = layouts[shape.layout].binary {
+            if let value = head.field(name, of: content.extracting(0..<shape.head)) { return value }
+        } else if let value = layouts[shape.layout].head?.field(name, of: content.extracting(0..<shape.head)) {
+            return value
+        }
         if let trailer = layouts[shape.layout].trailer,
             let value = trailer.field(name, of: content.extracting(shape.head + shape.body..<shape.total))
         {

@@ -104,6 +104,14 @@ extension Array where Element == UInt8 {
         }
     }
 
+    /// Replaces bytes from an index on by as many others, for which there must be room.
+    package mutating func overwrite(at index: Int, with bytes: RawSpan) {
+        precondition(index >= 0 && bytes.byteCount <= count - index)
+        withUnsafeMutableBytes { room in
+            bytes.withUnsafeBytes { room[index..<index + $0.count].copyBytes(from: $0) }
+        }
+    }
+
     /// Appends the low bytes of a number, least significant first.
     @inlinable
     @inline(__always)

@@ -22,6 +22,8 @@ import Testing
         // Less than the pauses after which segments are reported.
         if seed % 6 == 0 { options.idleTimeout = Interval(nanoseconds: 15_000_000) }
         options.gapGrace = Interval(nanoseconds: 3_000_000)
+        options.conflictHistory = [0, 5, 2_000][Int(seed % 9 / 3)]
+        if seed % 11 == 0 { options.totalConflictHistory = 4_000 }
         let log = StreamEventLog()
         var reassembler = TCPReassembler(options: options, receiver: log)
         var segments = RandomSegments(
@@ -42,6 +44,7 @@ import Testing
                 reassembler.receive(segment, payload: bytes.span.bytes, at: time, packet: number)
             }
             counts += [reassembler.heldMemory, reassembler.shared.current, reassembler.pendingDeadlines]
+            counts += [reassembler.shared.historyCost]
         }
         counts += reassembler.table.flows.flatMap { [$0.number, Int($0.packets), Int($0.quietAt.nanoseconds)] }
         reassembler.finish()
@@ -85,9 +88,6 @@ import Testing
 
     @Test func theFastPathTakesOnlyWhatIsUsual() {
         #expect(isTaken())
-        var options = ReassemblyOptions()
-        options.conflictHistory = 100
-        #expect(!isTaken(options), "its bytes are remembered for others that come again")
         #expect(!isTaken { $0.leg = .in }, "it is of another connection")
         #expect(
             !isTaken { reassembler in

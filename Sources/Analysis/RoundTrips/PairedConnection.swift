@@ -14,6 +14,21 @@ final class PairedConnection {
         case value(ContentIdentity)
     }
 
+    /// What they must have in common.
+    enum Matching {
+        case order, type, value, body
+
+        init(_ rule: Pairing.Rule) {
+            self =
+                switch rule {
+                case .order: .order
+                case .type: .type
+                case .value: .value
+                case .body: .body
+                }
+        }
+    }
+
     /// A request, or an answer that arrived before its request was seen.
     struct Waiting {
         var key: Key
@@ -52,6 +67,8 @@ final class PairedConnection {
     /// The format's name: the format itself is large to copy.
     let format: String
     let pairings: [Pairing]
+    /// How answers are matched in each of them, without the place of a value: pairings are large to copy.
+    let matching: [Matching]
     /// Where a request's id is, in each of them: the value that its answer names, or a field of that name.
     let idPlaces: [ValuePlace]
     // As in `RoundTripMonitor`, nothing that is called while one of these changes can reach it.
@@ -76,13 +93,9 @@ final class PairedConnection {
         self.connection = connection
         self.format = format.name
         pairings = format.allPairings
+        matching = pairings.map { Matching($0.rule) }
         idPlaces = pairings.map { if case .value(let place) = $0.rule { place } else { .field("id") } }
         exchanges = pairings.map { _ in Exchange() }
-    }
-
-    /// Whether an answer has the same value as its request.
-    func isByValue(_ pairing: Int) -> Bool {
-        if case .value = pairings[pairing].rule { true } else { false }
     }
 
     /// When there may be a finding.

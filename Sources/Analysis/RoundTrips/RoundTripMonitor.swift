@@ -12,8 +12,8 @@ package final class RoundTripMonitor: Analysis {
     // Nothing that is called while one of these changes can reach it: round trips are recorded between changes. So there is no need
     // to check for that on every request and answer.
     @exclusivity(unchecked) private var connections: [Int: PairedConnection] = [:]
-    /// The one looked up last.
-    @exclusivity(unchecked) private var last: PairedConnection?
+    /// Those looked up lately, by the low bits of their number.
+    @exclusivity(unchecked) private var recent = [PairedConnection?](repeating: nil, count: 256)
     /// When an answer on a connection may be overdue, by its number.
     @exclusivity(unchecked) private var deadlines = PendingDeadlines<Int>()
     /// Notified of each round trip.
@@ -69,11 +69,11 @@ package final class RoundTripMonitor: Analysis {
         for role in roles {
             let place = paired.idPlaces[role.pairing]
             var value: FieldValue?
-            if role.isRequest || paired.isByValue(role.pairing) {
+            if role.isRequest || paired.matching[role.pairing] == .value {
                 value = kinds.format.value(at: place, of: bytes, frame.shape, body: frame.body)
             }
             // A frame without the identifying value is neither a request nor an answer.
-            guard let key = Self.key(paired.pairings[role.pairing].rule, type, value, bytes, frame.shape) else {
+            guard let key = Self.key(paired.matching[role.pairing], type, value, bytes, frame.shape) else {
                 continue
             }
             // Requests alone have an id, unless it is secret.
@@ -91,25 +91,29 @@ package final class RoundTripMonitor: Analysis {
     }
 
     private func paired(_ connection: TracedConnection) -> PairedConnection? {
-        if let last, last.connection === connection { return last }
-        if let known = connections[connection.number] {
-            last = known
-            return known
+        if let known = recent[connection.number & 255], known.connection === connection { return known }
+        return lookUp(connection)
+    }
+
+    @inline(never)
+    private func lookUp(_ connection: TracedConnection) -> PairedConnection? {
+        var paired = connections[connection.number]
+        if paired == nil, let format = connection.format {
+            paired = PairedConnection(connection, format)
+            connections[connection.number] = paired
         }
-        guard let format = connection.format else { return nil }
-        let paired = PairedConnection(connection, format)
-        connections[connection.number] = paired
-        last = paired
+        if let paired { recent[connection.number & 255] = paired }
         return paired
     }
 
     /// What request and answer have in common; nil if the frame lacks it.
     ///
-    /// - Parameter value: the one that the rule asks for, if it asks for one.
+    /// - Parameter value: the one that both must have, if they must.
     private static func key(
-        _ rule: Pairing.Rule, _ type: String?, _ value: FieldValue?, _ bytes: RawSpan, _ shape: FrameShape
+        _ matching: PairedConnection.Matching, _ type: String?, _ value: FieldValue?, _ bytes: RawSpan,
+        _ shape: FrameShape
     ) -> PairedConnection.Key? {
-        switch rule {
+        switch matching {
         case .order: .order
         case .type: .type(type)
         case .value: value.flatMap { ContentIdentity($0) }.map { .value($0) }
@@ -193,7 +197,7 @@ package final class RoundTripMonitor: Analysis {
     /// What waits now will no longer be answered, at least not in this capture.
     package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let paired = connections.removeValue(forKey: connection.number) else { return }
-        last = nil
+        if recent[connection.number & 255] === paired { recent[connection.number & 255] = nil }
         deadlines.cancel(connection.number)
         paired.synchronise()
         findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))

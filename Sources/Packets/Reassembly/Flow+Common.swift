@@ -10,7 +10,7 @@ extension Flow {
         _ segment: TCPSegment, _ payload: RawSpan, from direction: Direction, _ packet: PacketStamp,
         _ shared: inout ReassemblyState
     ) -> Bool {
-        guard state == .open, shared.options.conflictHistory <= 0, shared.now <= quietAt,
+        guard state == .open, shared.now <= quietAt,
             packets >= Self.reportedFirst, packet.time >= reportedUntil,
             !hasPause(at: packet.time, of: shared.reportedPause),
             takeInOrder(segment, payload, from: direction, packet, notices: shared.options.notices)
@@ -36,6 +36,12 @@ extension Flow {
                 segment, payload, from: .fromClient, other: &sides.fromServer, packet, receiver, notices: notices)
             : sides.fromServer.takeNext(
                 segment, payload, from: .fromServer, other: &sides.fromClient, packet, receiver, notices: notices)
+    }
+
+    /// The stream offset of a direction's next byte.
+    @inline(__always)
+    func offset(of direction: Direction) -> Int {
+        direction == .fromClient ? sides.fromClient.offset : sides.fromServer.offset
     }
 
     /// How many packets of its sender before a segment were not captured; nil if unknown.

@@ -85,7 +85,7 @@ struct Flow {
         if !takeInOrder(segment, payload, from: direction, packet, notices: shared.options.notices) {
             takeUncommon(segment, payload, from: direction, packet, &shared)
         } else if shared.options.conflictHistory > 0 {
-            shared.record(payload, at: sides[direction].offset - payload.byteCount, from: direction)
+            shared.record(payload, at: offset(of: direction) &- payload.byteCount, from: direction)
         }
     }
 

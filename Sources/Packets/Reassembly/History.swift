@@ -3,20 +3,42 @@ import Streams
 /// The last bytes passed on in a direction, to compare with retransmissions.
 ///
 /// It is kept only if `ReassemblyOptions.conflictHistory` is set: it copies every byte.
-final class History {
+struct History {
+    /// A ring once it is full: `oldest` is the index of its first byte.
     private var bytes: [UInt8] = []
+    private var oldest = 0
     /// The stream offset after the last byte.
     private var end = 0
 
     /// How many bytes are kept.
     var count: Int { bytes.count }
 
-    /// Keeps bytes that begin at a stream offset, and as many before them as `limit` allows.
-    func add(_ payload: RawSpan, at offset: Int, limit: Int) {
-        if offset != end { bytes.removeAll(keepingCapacity: true) }  // after a gap
-        bytes.append(contentsOf: payload)
+    /// Keeps bytes that begin at a stream offset, and as many before them as make `limit` in all.
+    mutating func add(_ payload: RawSpan, at offset: Int, limit: Int) {
+        // After a gap, or if none of those before is needed.
+        if offset != end || payload.byteCount >= limit {
+            bytes.removeAll(keepingCapacity: true)
+            oldest = 0
+        }
         end = offset + payload.byteCount
-        if bytes.count > 2 * limit { bytes.removeFirst(bytes.count - limit) }
+        var rest = payload.extracting(max(0, payload.byteCount - limit)..<payload.byteCount)
+        let room = min(limit - bytes.count, rest.byteCount)
+        if room > 0 {
+            bytes.append(contentsOf: rest.extracting(0..<room))
+            rest = rest.extracting(room..<rest.byteCount)
+        }
+        while rest.byteCount > 0 {
+            let part = min(limit - oldest, rest.byteCount)
+            bytes.overwrite(at: oldest, with: rest.extracting(0..<part))
+            oldest = oldest + part < limit ? oldest + part : 0
+            rest = rest.extracting(part..<rest.byteCount)
+        }
+    }
+
+    /// The bytes in a range of stream offsets, which are kept.
+    private func kept(_ range: Range<Int>) -> [UInt8] {
+        let start = range.lowerBound - (end - bytes.count) + oldest
+        return (start..<start + range.count).map { bytes[$0 < bytes.count ? $0 : $0 - bytes.count] }
     }
 
     /// Calls `body` if bytes differ from what was passed on, with what there is from the first to the last byte that differs.
@@ -25,8 +47,8 @@ final class History {
         let start = max(offset, end - bytes.count)
         let stop = min(offset + payload.byteCount, end)
         guard start < stop else { return }
-        let bytes = bytes
-        let kept = bytes.span.bytes.extracting(start - (end - bytes.count)..<stop - (end - bytes.count))
+        let bytes = kept(start..<stop)
+        let kept = bytes.span.bytes
         let other = payload.extracting(start - offset..<stop - offset)
         guard !kept.elementsEqual(other) else { return }
         var differing = 0..<kept.byteCount
@@ -41,7 +63,7 @@ final class History {
 }
 
 extension ReassemblyState {
-    /// Keeps bytes that are passed on, if configured.
+    /// Keeps bytes that are passed on in a direction of the current connection, if configured.
     @inline(__always)
     mutating func record(_ payload: RawSpan, at offset: Int, from direction: Direction) {
         if options.conflictHistory > 0 { keep(payload, at: offset, from: direction) }
@@ -55,17 +77,10 @@ extension ReassemblyState {
             historyCost = 0
         }
         let place = current * 2 + Int(direction.rawValue)
-        while histories.count <= place { histories.append(nil) }
-        let history: History
-        if let known = histories[place] {
-            history = known
-        } else {
-            history = History()
-            histories[place] = history
-        }
-        let before = history.count
-        history.add(payload, at: offset, limit: options.conflictHistory)
-        historyCost += history.count - before
+        while histories.count <= place { histories.append(History()) }
+        let before = histories[place].count
+        histories[place].add(payload, at: offset, limit: options.conflictHistory)
+        historyCost += histories[place].count - before
     }
 
     /// The bytes last passed on in a direction of the current connection.
@@ -77,8 +92,8 @@ extension ReassemblyState {
     /// Drops the bytes kept for the current connection.
     mutating func forgetHistory() {
         for place in current * 2..<current * 2 + Direction.allCases.count where place < histories.count {
-            historyCost -= histories[place]?.count ?? 0
-            histories[place] = nil
+            historyCost -= histories[place].count
+            histories[place] = History()
         }
     }
 }

@@ -23,7 +23,7 @@ struct ReassemblyState {
     private(set) var heldSides: [HeldSide?] = []
     private var freePlaces: [Int32] = []
     /// The bytes last passed on, by place and direction.
-    var histories: [History?] = []
+    var histories: [History] = []
     /// How many bytes that is.
     var historyCost = 0
     /// The ranges declared missing, by place and direction, for as long as they may arrive late.

@@ -19,6 +19,10 @@ extension TCPReassembler {
                 segment, payload, from: recent.direction, PacketStamp(time: time, number: packet), &shared)
         else { return false }
         shared.current = recent.id
+        if shared.options.conflictHistory > 0 {
+            let end = table.flows[recent.place].offset(of: recent.direction)
+            shared.record(payload, at: end &- payload.byteCount, from: recent.direction)
+        }
         return true
     }
 }

@@ -7,7 +7,9 @@ package struct FrameLayout: Sendable {
     /// How to determine where such a frame ends.
     package var rule: any FramingRule
     /// The fields before the body.
-    package var head: (any Head)?
+    package var head: (any Head)? { didSet { binary = head as? BinaryHead } }
+    /// The same, if it is binary: every access to `head` copies it.
+    private(set) var binary: BinaryHead?
     /// The fields after the body.
     package var trailer: BinaryHead?
     /// How the kind's bodies are decoded, if it says so itself.
@@ -19,6 +21,7 @@ package struct FrameLayout: Sendable {
         self.name = name
         self.rule = rule
         self.head = head
+        binary = head as? BinaryHead
         self.trailer = trailer
     }
 }
