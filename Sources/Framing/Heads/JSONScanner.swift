@@ -50,14 +50,7 @@ package struct JSONScanner: Sendable {
     }
 
     /// Skips space, tab, LF and CR.
-    package mutating func skipSpace(_ text: RawSpan) {
-        while position < text.byteCount {
-            switch text[unchecked: position] {
-            case 0x20, 0x09, 0x0a, 0x0d: position &+= 1
-            default: return
-            }
-        }
-    }
+    package mutating func skipSpace(_ text: RawSpan) { position = Self.afterSpace(text, from: position) }
 
     /// Whether the scanner is at the end.
     package func isAtEnd(_ text: RawSpan) -> Bool { position >= text.byteCount }
@@ -129,18 +122,57 @@ package struct JSONScanner: Sendable {
         skipSpace(text)
         if take(UInt8(ascii: "}"), text) { return }
         while true {
-            skipSpace(text)
-            let start = position
-            let isEscaped = try string(text)
-            let key = Key(range: start..<position, isEscaped: isEscaped)
-            skipSpace(text)
-            try expect(UInt8(ascii: ":"), text)
-            let (kind, range) = try value(text, depth: depth + 1)
-            each(key, kind, range)
+            if let (key, value) = plainMember(text) {
+                each(Key(range: key, isEscaped: false), .string(escaped: false), value)
+            } else {
+                skipSpace(text)
+                let start = position
+                let isEscaped = try string(text)
+                let key = Key(range: start..<position, isEscaped: isEscaped)
+                skipSpace(text)
+                try expect(UInt8(ascii: ":"), text)
+                let (kind, range) = try value(text, depth: depth + 1)
+                each(key, kind, range)
+            }
             skipSpace(text)
             if take(UInt8(ascii: "}"), text) { return }
             guard take(UInt8(ascii: ","), text) else { throw fault("',' or '}'") }
         }
+    }
+
+    /// Skips a member whose key and value are strings without escapes, the most common one; nil if this one is not, and then nothing
+    /// is skipped.
+    @inline(__always)
+    private mutating func plainMember(_ text: RawSpan) -> (key: Range<Int>, value: Range<Int>)? {
+        let key = Self.afterSpace(text, from: position)
+        guard let keyEnd = Self.endOfPlainString(text, at: key) else { return nil }
+        let colon = Self.afterSpace(text, from: keyEnd)
+        guard colon < text.byteCount, text[unchecked: colon] == UInt8(ascii: ":") else { return nil }
+        let value = Self.afterSpace(text, from: colon &+ 1)
+        guard let end = Self.endOfPlainString(text, at: value) else { return nil }
+        position = end
+        return (key..<keyEnd, value..<end)
+    }
+
+    /// Where space ends that may start at an index.
+    @inline(__always)
+    private static func afterSpace(_ text: RawSpan, from start: Int) -> Int {
+        var at = start
+        while at < text.byteCount {
+            switch text[unchecked: at] {
+            case 0x20, 0x09, 0x0a, 0x0d: at &+= 1
+            default: return at
+            }
+        }
+        return at
+    }
+
+    /// Where a string without escapes ends that starts at an index; nil if there is none.
+    @inline(__always)
+    private static func endOfPlainString(_ text: RawSpan, at start: Int) -> Int? {
+        guard start < text.byteCount, text[unchecked: start] == UInt8(ascii: "\"") else { return nil }
+        let end = endOfPlain(text, from: start &+ 1)
+        return end < text.byteCount && text[unchecked: end] == UInt8(ascii: "\"") ? end &+ 1 : nil
     }
 
     private mutating func elements(_ text: RawSpan, depth: Int) throws(JSONSyntaxError) {
@@ -160,7 +192,7 @@ package struct JSONScanner: Sendable {
         guard take(UInt8(ascii: "\""), text) else { throw fault("'\"'") }
         var escaped = false
         while true {
-            passPlain(text)
+            position = Self.endOfPlain(text, from: position)
             guard position < text.byteCount else { break }
             let byte = text[unchecked: position]
             if byte == UInt8(ascii: "\"") {
@@ -176,22 +208,26 @@ package struct JSONScanner: Sendable {
         throw fault("the end of a string")
     }
 
-    /// Skips eight bytes of a string at a time, up to the first that is a quote, a backslash, or a control character.
+    /// The index of the first byte of a string that is a quote, a backslash, or a control character; without one, the end.
     @inline(__always)
-    private mutating func passPlain(_ text: RawSpan) {
+    private static func endOfPlain(_ text: RawSpan, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         // Marks zero bytes. Borrows can mark bytes above a zero one, too, but only the lowest mark is used.
         func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }
-        while text.byteCount &- position >= 8 {
-            let word = text.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self).littleEndian
+        var at = start
+        while text.byteCount &- at >= 8 {
+            let word = text.unsafeLoadUnaligned(fromUncheckedByteOffset: at, as: UInt64.self).littleEndian
             let found =
                 ((word &- ones &* 0x20) & ~word | zeros(word ^ ones &* 0x22) | zeros(word ^ ones &* 0x5c)) & tops
-            guard found == 0 else {
-                position &+= found.trailingZeroBitCount >> 3
-                return
-            }
-            position &+= 8
+            if found != 0 { return at &+ found.trailingZeroBitCount >> 3 }
+            at &+= 8
         }
+        while at < text.byteCount {
+            let byte = text[unchecked: at]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20 { break }
+            at &+= 1
+        }
+        return at
     }
 
     private mutating func escape(_ text: RawSpan) throws(JSONSyntaxError) {
