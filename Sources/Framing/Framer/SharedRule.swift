@@ -35,6 +35,8 @@ package class SharedRule {
     private let longestSearched: Int
     /// How a number determines where its frames end, if nothing else does but constants.
     let lengths: PlainLengths?
+    /// What was learned of the heads of its frames.
+    fileprivate lazy var patterns = HeadPatterns()
 
     fileprivate init(
         _ rule: any FramingRule, keptBody: Int, streamedAbove: Int, _ conversation: Conversation?
@@ -93,7 +95,7 @@ package class SharedRule {
     func frames(
         in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
     ) -> FrameRun {
-        rule.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
+        rule.frames(in: bytes, from: start, origin: origin, memory: &memory, patterns, into: &items)
     }
 
     func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { rule.endFault(of: frame, shape) }
@@ -135,7 +137,7 @@ private final class TypedRule<Rule: FramingRule>: SharedRule {
     ) -> FrameRun {
         // A conversation must learn of each frame before the next one is found.
         if follows { return FrameRun(end: start) }
-        return typed.frames(in: bytes, from: start, origin: origin, memory: &memory, into: &items)
+        return typed.frames(in: bytes, from: start, origin: origin, memory: &memory, patterns, into: &items)
     }
 
     override func endFault(of frame: RawSpan, _ shape: FrameShape) -> String? { typed.endFault(of: frame, shape) }

@@ -20,11 +20,17 @@ package struct JSONHead: Head {
     /// The value if it is a small number or a string of one, in digits only; nil for anything else.
     func smallCount(of name: JSONMemberName, in head: RawSpan) throws(JSONSyntaxError) -> Int? {
         guard let (kind, range) = try place(of: name, inChecked: head) else { return nil }
-        var digits = range
         switch kind {
-        case .string(escaped: false): digits = range.lowerBound + 1..<range.upperBound - 1
-        case .number(fractional: false): break
+        case .string(escaped: false), .number(fractional: false): return Self.smallCount(at: range, in: head)
         default: return nil
+        }
+    }
+
+    /// The same for the value in a range.
+    static func smallCount(at range: Range<Int>, in head: RawSpan) -> Int? {
+        var digits = range
+        if head[byte: range.lowerBound] == UInt8(ascii: "\"") {
+            digits = range.lowerBound + 1..<range.upperBound - 1
         }
         guard (1...9).contains(digits.count) else { return nil }
         var count = 0

@@ -210,7 +210,7 @@ package struct JSONScanner: Sendable {
 
     /// The index of the first byte of a string that is a quote, a backslash, or a control character; without one, the end.
     @inline(__always)
-    private static func endOfPlain(_ text: RawSpan, from start: Int) -> Int {
+    static func endOfPlain(_ text: RawSpan, from start: Int) -> Int {
         let (ones, tops): (UInt64, UInt64) = (0x0101_0101_0101_0101, 0x8080_8080_8080_8080)
         // Marks zero bytes. Borrows can mark bytes above a zero one, too, but only the lowest mark is used.
         func zeros(_ word: UInt64) -> UInt64 { (word &- ones) & ~word }

@@ -11,6 +11,8 @@ final class LayoutKinds {
     /// Values of JSON members as written, quotes included.
     @exclusivity(unchecked) private var values: [(bytes: [UInt8], kind: Int)] = []
 
+    private let patterns = HeadPatterns()
+
     private static let mostValues = 64
     private static let longestValue = 64
 
@@ -30,7 +32,7 @@ final class LayoutKinds {
         case .unknown: return nil
         case .number(let place): return numbers[place.value(in: content, at: 0)]
         case .member(let name):
-            guard let place = Self.place(of: name, content, shape) else { return nil }
+            guard let place = place(of: name, content, shape) else { return nil }
             for known in values where known.bytes.count == place.count {
                 if known.bytes.span.bytes.elementsEqual(content.extracting(place)) { return known.kind }
             }
@@ -45,7 +47,7 @@ final class LayoutKinds {
         case .same: same = kind
         case .number(let place): numbers[place.value(in: content, at: 0)] = kind
         case .member(let name):
-            guard let place = Self.place(of: name, content, shape), place.count <= Self.longestValue,
+            guard let place = place(of: name, content, shape), place.count <= Self.longestValue,
                 values.count < Self.mostValues
             else { return false }
             values.append((content.copied(place), kind))
@@ -53,7 +55,11 @@ final class LayoutKinds {
         return true
     }
 
-    private static func place(of name: JSONMemberName, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
-        JSONHead.place(of: name, in: content.extracting(0..<shape.head))
+    private func place(of name: JSONMemberName, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
+        let head = content.extracting(0..<shape.head)
+        if let (place, end) = patterns.match(head, at: 0), end == shape.head { return place }
+        let place = JSONHead.place(of: name, in: head)
+        if place != nil { patterns.learn(head, name) }
+        return place
     }
 }

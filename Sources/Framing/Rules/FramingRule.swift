@@ -22,9 +22,11 @@ package protocol FramingRule: Sendable {
     /// Fast path: consecutive frames that lie whole in `bytes` from `start` on, as many as the rule finds cheaply, with the same
     /// results as `scan`. Rules without a fast path find none.
     ///
+    /// - Parameter patterns: what was learned of the heads of other frames, of whatever stream.
     /// - Returns: the end of the last one.
     func frames(
-        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, _ patterns: HeadPatterns,
+        into items: inout [FrameItem]
     ) -> FrameRun
 
     /// How a number at a fixed place determines where frames end, if nothing else does but constants: then frames can be counted without `scan`.
@@ -196,7 +198,8 @@ extension FramingRule {
 
     /// None: `scan` finds each.
     package func frames(
-        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, _ patterns: HeadPatterns,
+        into items: inout [FrameItem]
     ) -> FrameRun { FrameRun(end: start) }
 
     /// Most rules read no lengths.

@@ -21,6 +21,8 @@ package struct HeadAndBody: FramingRule {
     package let limit: Int
     /// The longest head, in bytes, delimiter included.
     package let headLimit: Int
+    /// Whether the delimiter consists of control characters, which no value of a head contains.
+    private let endsInControls: Bool
 
     /// A rule; `delimiter` must not be empty.
     package init(head: JSONHead, delimiter: [UInt8], sizeField: String, limit: Int, headLimit: Int) {
@@ -30,6 +32,7 @@ package struct HeadAndBody: FramingRule {
         sizeMember = JSONMemberName(sizeField)
         self.limit = limit
         self.headLimit = headLimit
+        endsInControls = delimiter.allSatisfy { $0 < 0x20 }
     }
 
     package func scan(
@@ -56,6 +59,38 @@ package struct HeadAndBody: FramingRule {
             if bad.byteCount != nil { bad.byteCount = headLength }
             return .bad(bad)
         }
+    }
+
+    package func frames(
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, _ patterns: HeadPatterns,
+        into items: inout [FrameItem]
+    ) -> FrameRun {
+        guard endsInControls else { return FrameRun(end: start) }
+        var at = start
+        while at < bytes.byteCount {
+            var shape = likeAnother(bytes, at: at, patterns)
+            if shape == nil {
+                guard case .shape(let scanned) = scan(bytes, from: at, origin: origin, ended: false, memory: &memory)
+                else { break }
+                patterns.learn(bytes.extracting(at..<at + scanned.head), sizeMember)
+                shape = scanned
+            }
+            guard let shape else { break }
+            guard shape.total <= bytes.byteCount - at else { return FrameRun(end: at, next: shape) }
+            items.append(FrameItem(start: at, shape: shape))
+            at += shape.total
+        }
+        return FrameRun(end: at)
+    }
+
+    /// The frame at an index, if its head is like one that was learned.
+    private func likeAnother(_ bytes: RawSpan, at start: Int, _ patterns: HeadPatterns) -> FrameShape? {
+        let known = min(bytes.byteCount, start + headLimit)
+        guard let (place, end) = patterns.match(bytes.extracting(0..<known), at: start),
+            let size = JSONHead.smallCount(at: place, in: bytes), size <= limit - (end - start),
+            bytes.extracting(start..<end).firstInvalidUTF8() == nil
+        else { return nil }
+        return FrameShape(head: end - start, body: size)
     }
 
     package func inert(_ next: RawSpan, behind count: Int) -> Int {

@@ -111,7 +111,8 @@ package struct LengthField: EndedRule {
     }
 
     package func frames(
-        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, into items: inout [FrameItem]
+        in bytes: RawSpan, from start: Int, origin: Int, memory: inout ScanMemory, _ patterns: HeadPatterns,
+        into items: inout [FrameItem]
     ) -> FrameRun {
         guard let lengths = plainLengths else { return FrameRun(end: start) }
         let end = bytes.byteCount
