@@ -63,6 +63,8 @@ import Testing
                         UInt8.random(in: 0...127, using: &generator)
                 }
                 let behind = random(Int.random(in: 0...9, using: &generator), using: &generator)
+                // Whether they are UTF-8 is for others to check.
+                guard other.span.bytes.firstInvalidUTF8() == nil else { continue }
                 guard let (place, end) = matched(other, like: model, behind: behind) else {
                     others += 1
                     continue
@@ -98,9 +100,12 @@ import Testing
     }
 
     /// Many heads of few kinds, whole or cut at any place: the frames are those that scans alone find.
-    @Test func framesAreTheSame() throws {
+    @Test(arguments: ["\r\n", "--"]) func framesAreTheSame(ends: String) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
+        let ending = Array(ends.utf8)
+        // A value may contain other ends: then heads are scanned.
+        let isFast = ends == "\r\n"
         let rule = HeadAndBody(
             head: JSONHead(sizeField: "size"), delimiter: ending, sizeField: "size", limit: 300, headLimit: 120)
         var framed = 0
@@ -108,7 +113,7 @@ import Testing
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 1...12, using: &generator) {
                 let size = Int.random(in: 0...40, using: &generator)
-                let text = ["", "hi", "caf\u{e9}", "\\u0041"][Int.random(in: 0..<4, using: &generator)]
+                let text = ["", "hi", "caf\u{e9}", "\\u0041", "a--b"][Int.random(in: 0..<5, using: &generator)]
                 let head = [
                     "{\"type\":\"\(text)\",\"size\":\"\(size)\"}", "{ \"size\" : \(size) }",
                     "{\"type\":\"\(text)\",\"to\":\"\(text)\",\"size\":\(size)}",
@@ -126,22 +131,24 @@ import Testing
                 let run = rule.frames(
                     in: bytes.span.bytes, from: 0, origin: 0, memory: &memory, patterns, into: &items)
                 var (at, expected, scanning) = (0, [FrameShape](), ScanMemory())
+                var next: FrameShape?
                 while at < bytes.count,
                     case .shape(let shape) = rule.scan(
                         bytes.span.bytes, from: at, origin: 0, ended: false, memory: &scanning)
                 {
                     guard at + shape.total <= bytes.count else {
-                        #expect(run.next == shape, "seed \(seed)")
+                        next = shape
                         break
                     }
                     expected.append(shape)
                     at += shape.total
                 }
-                #expect(items.map(\.shape) == expected, "seed \(seed)")
-                #expect(run.end == at, "seed \(seed)")
-                framed += items.count
+                #expect(items.map(\.shape) == (isFast ? expected : []), "seed \(seed)")
+                #expect(run.end == (isFast ? at : 0), "seed \(seed)")
+                #expect(run.next == (isFast ? next : nil), "seed \(seed)")
+                framed += expected.count
             }
         }
-        #expect(framed > 1_000, "seed \(seed)")
+        #expect(framed > 400, "seed \(seed)")
     }
 }

@@ -77,6 +77,39 @@ import Trace
         #expect(outcome.times == [15, 30, 1] && outcome.kinds == [])
     }
 
+    /// The requests of one connection are not answered on another, however many there are.
+    @Test func connectionsArePairedSeparately() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        var times: [Int: [Int64]] = [:]
+        let monitor = RoundTripMonitor { times[$0.connection, default: []].append($0.time.nanoseconds) }
+        let decoder = Decoder(DecodingOptions(.fixed(try format("by: order"))), analyses: [monitor], sinks: [])
+        let loopback = IPAddress(v4: 0x7f00_0001)
+        let connections = (1...600).map { number in
+            decoder.open(
+                Opening(
+                    number: number, time: Timestamp(nanoseconds: 0), client: Endpoint(loopback, UInt16(number)),
+                    server: Endpoint(loopback, 9_000), handshake: true))
+        }
+        func send(_ direction: Direction) {
+            for number in (1...600).shuffled(using: &generator) {
+                let line = Array("a1".utf8)
+                let time = Timestamp(nanoseconds: direction == .fromClient ? 0 : Int64(number))
+                connections[number - 1].received(line.span.bytes, from: direction, at: time, packet: 0)
+            }
+        }
+        for _ in 0..<3 {
+            send(.fromClient)
+            send(.fromServer)
+        }
+        for (number, connection) in zip(1..., connections) {
+            let end = Timestamp(nanoseconds: 1_000)
+            connection.closed(Closing(reason: .fin, by: .fromClient, time: end))
+            #expect(times[number] == [Int64](repeating: Int64(number), count: 3), "seed \(seed)")
+        }
+        decoder.finish()
+    }
+
     @Test func anAnswerThatCameTooLateIsNotTheNextRequests() throws {
         let outcome = try play(
             "by: order, within: 1 s",
