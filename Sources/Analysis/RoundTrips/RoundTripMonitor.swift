@@ -108,7 +108,7 @@ package final class RoundTripMonitor: Analysis {
 
     /// What request and answer have in common; nil if the frame lacks it.
     ///
-    /// - Parameter value: the one that both must have, if they must.
+    /// - Parameter value: the value that both must have, for pairings by value.
     private static func key(
         _ matching: PairedConnection.Matching, _ type: String?, _ value: FieldValue?, _ bytes: RawSpan,
         _ shape: FrameShape

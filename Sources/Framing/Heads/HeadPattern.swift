@@ -123,7 +123,7 @@ package final class HeadPatterns {
         init(_ pattern: HeadPattern, _ model: [UInt8]) { (self.pattern, self.model) = (pattern, model) }
     }
 
-    /// The latest first.
+    /// The one that matched or was learned last comes first.
     @exclusivity(unchecked) private var known: [Known] = []
     /// How many heads in a row matched none.
     @exclusivity(unchecked) private var misses = 0
@@ -139,11 +139,13 @@ package final class HeadPatterns {
     /// The value asked for in the head at an index, and where the head ends; nil if it is like none that was learned.
     func match(_ bytes: RawSpan, at start: Int) -> (value: Range<Int>, end: Int)? {
         if isHopeless { return nil }
-        for known in known {
-            let model = known.model
-            let found = known.pattern.match(bytes, at: start, model: model.span.bytes)
+        for index in known.indices {
+            let model = known[index].model
+            let found = known[index].pattern.match(bytes, at: start, model: model.span.bytes)
             guard let found else { continue }
-            misses = 0
+            // Not 0: heads that never match do not become worth trying because those of another stream do.
+            misses /= 2
+            if index > 0 { known.insert(known.remove(at: index), at: 0) }
             return found
         }
         return nil

@@ -57,9 +57,10 @@ final class LayoutKinds {
 
     private func place(of name: JSONMemberName, _ content: RawSpan, _ shape: FrameShape) -> Range<Int>? {
         let head = content.extracting(0..<shape.head)
-        if let (place, end) = patterns.match(head, at: 0), end == shape.head { return place }
+        let match = patterns.match(head, at: 0)
+        if let match, match.end == shape.head { return match.value }
         let place = JSONHead.place(of: name, in: head)
-        if place != nil { patterns.learn(head, name) }
+        if match == nil, place != nil { patterns.learn(head, name) }
         return place
     }
 }

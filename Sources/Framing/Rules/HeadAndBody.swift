@@ -21,7 +21,7 @@ package struct HeadAndBody: FramingRule {
     package let limit: Int
     /// The longest head, in bytes, delimiter included.
     package let headLimit: Int
-    /// Whether the delimiter consists of control characters, which no value of a head contains.
+    /// Whether the delimiter consists of control characters, which no string or number of a head contains.
     private let endsInControls: Bool
 
     /// A rule; `delimiter` must not be empty.
@@ -68,14 +68,19 @@ package struct HeadAndBody: FramingRule {
         guard endsInControls else { return FrameRun(end: start) }
         var at = start
         while at < bytes.byteCount {
-            var shape = likeAnother(bytes, at: at, patterns)
-            if shape == nil {
+            // A head that was searched before for its end is scanned: to compare it for each of its segments would take quadratic time.
+            let isNew = memory.searchedTo <= origin + at
+            let match = isNew ? patterns.match(bytes.extracting(0..<min(bytes.byteCount, at + headLimit)), at: at) : nil
+            let shape: FrameShape
+            if let match, let known = self.shape(of: match.value, at..<match.end, bytes) {
+                shape = known
+            } else {
+                // What it refuses the framer scans again, for the reason.
                 guard case .shape(let scanned) = scan(bytes, from: at, origin: origin, ended: false, memory: &memory)
                 else { break }
-                patterns.learn(bytes.extracting(at..<at + scanned.head), sizeMember)
+                if isNew, match == nil { patterns.learn(bytes.extracting(at..<at + scanned.head), sizeMember) }
                 shape = scanned
             }
-            guard let shape else { break }
             guard shape.total <= bytes.byteCount - at else { return FrameRun(end: at, next: shape) }
             items.append(FrameItem(start: at, shape: shape))
             at += shape.total
@@ -83,14 +88,16 @@ package struct HeadAndBody: FramingRule {
         return FrameRun(end: at)
     }
 
-    /// The frame at an index, if its head is like one that was learned.
-    private func likeAnother(_ bytes: RawSpan, at start: Int, _ patterns: HeadPatterns) -> FrameShape? {
-        let known = min(bytes.byteCount, start + headLimit)
-        guard let (place, end) = patterns.match(bytes.extracting(0..<known), at: start),
-            let size = JSONHead.smallCount(at: place, in: bytes), size <= limit - (end - start),
-            bytes.extracting(start..<end).firstInvalidUTF8() == nil
+    /// The frame whose head is like another; nil if only a scan can tell.
+    ///
+    /// - Parameters:
+    ///   - size: where the value is that counts the body's bytes.
+    ///   - head: where the head is, delimiter included.
+    private func shape(of size: Range<Int>, _ head: Range<Int>, _ bytes: RawSpan) -> FrameShape? {
+        guard let size = JSONHead.smallCount(at: size, in: bytes), size <= limit - head.count,
+            bytes.extracting(head).firstInvalidUTF8() == nil
         else { return nil }
-        return FrameShape(head: end - start, body: size)
+        return FrameShape(head: head.count, body: size)
     }
 
     package func inert(_ next: RawSpan, behind count: Int) -> Int {

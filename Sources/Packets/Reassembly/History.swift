@@ -15,8 +15,9 @@ struct History {
 
     /// Keeps bytes that begin at a stream offset, and as many before them as make `limit` in all.
     mutating func add(_ payload: RawSpan, at offset: Int, limit: Int) {
-        // After a gap, or if none of those before is needed.
-        if offset != end || payload.byteCount >= limit {
+        if offset != end {  // after a gap
+            self = History()
+        } else if payload.byteCount >= limit {
             bytes.removeAll(keepingCapacity: true)
             oldest = 0
         }
@@ -37,8 +38,14 @@ struct History {
 
     /// The bytes in a range of stream offsets, which are kept.
     private func kept(_ range: Range<Int>) -> [UInt8] {
-        let start = range.lowerBound - (end - bytes.count) + oldest
-        return (start..<start + range.count).map { bytes[$0 < bytes.count ? $0 : $0 - bytes.count] }
+        var start = range.lowerBound - (end - bytes.count) + oldest
+        if start >= bytes.count { start -= bytes.count }
+        let first = min(range.count, bytes.count - start)
+        var kept: [UInt8] = []
+        kept.reserveCapacity(range.count)
+        kept.append(contentsOf: bytes.span.bytes.extracting(start..<start + first))
+        kept.append(contentsOf: bytes.span.bytes.extracting(0..<range.count - first))
+        return kept
     }
 
     /// Calls `body` if bytes differ from what was passed on, with what there is from the first to the last byte that differs.
