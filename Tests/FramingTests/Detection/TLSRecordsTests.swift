@@ -10,6 +10,13 @@ import Testing
         return [type, 3, 3, UInt8(length >> 8), UInt8(length & 255)] + bytes(length, using: &generator)
     }
 
+    /// Records that follow one another.
+    private func row(using generator: inout SeededGenerator) -> [[UInt8]] {
+        (0..<Int.random(in: 2...6, using: &generator)).map { _ in
+            record(Int.random(in: 1...600, using: &generator), using: &generator)
+        }
+    }
+
     /// Bytes that start no record.
     private func bytes(_ count: Int, using generator: inout SeededGenerator) -> [UInt8] {
         (0..<count).map { _ in UInt8.random(in: 24...255, using: &generator) }
@@ -22,9 +29,7 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
-            let records = (0..<Int.random(in: 2...6, using: &generator)).map { _ in
-                record(Int.random(in: 1...600, using: &generator), using: &generator)
-            }
+            let records = row(using: &generator)
             let before = bytes(Int.random(in: 0...40, using: &generator), using: &generator)
             let last = try #require(records.last)
             // The last head may be cut short; it is not counted then.
@@ -44,9 +49,7 @@ import Testing
         let seed = UInt64.random(in: 0...UInt64.max)
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<50 {
-            let records = (0..<Int.random(in: 2...6, using: &generator)).flatMap { _ in
-                record(Int.random(in: 1...600, using: &generator), using: &generator)
-            }
+            let records = Array(row(using: &generator).joined())
             #expect(evidence(records) != nil, "seed \(seed)")
             // Fewer bytes than a head has may be the beginning of one.
             let after = bytes(Int.random(in: 5...40, using: &generator), using: &generator)
