@@ -193,4 +193,21 @@ import Testing
             #expect(isKnown(other), "\(number)")
         }
     }
+
+    /// A head that comes in pieces is left to the scan, which searches no byte twice: to compare it with others for each of its pieces
+    /// would take quadratic time.
+    @Test(arguments: [1, 5, 12]) func aHeadInPiecesIsLeftToTheScan(piece: Int) {
+        let rule = HeadAndBody(
+            head: JSONHead(sizeField: "size"), delimiter: ending, sizeField: "size", limit: 300, headLimit: 120)
+        let patterns = HeadPatterns()
+        let bytes = Array("{\"type\":\"a\",\"size\":\"2\"}".utf8) + ending + [1, 2]
+        var (memory, items, seen) = (ScanMemory(), [FrameItem](), 0)
+        while seen < bytes.count {
+            seen = min(seen + piece, bytes.count)
+            _ = rule.frames(
+                in: bytes.span.bytes.extracting(0..<seen), from: 0, origin: 0, memory: &memory, patterns, into: &items)
+        }
+        #expect(items.count == 1)
+        #expect(patterns.match(bytes.span.bytes, at: 0) == nil)
+    }
 }
