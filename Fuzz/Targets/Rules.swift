@@ -35,9 +35,20 @@ func fuzzRules(_ input: FuzzInput) {
 
 /// The formats whose rules are fuzzed, each loaded once.
 private enum RuleFormats {
-    static let all: [Format] = (BuiltInFormats.names + BuiltInFormats.ruleNames).compactMap { name in
-        try? BuiltInFormats.format(named: name)
-    }
+    static let all: [Format] =
+        (BuiltInFormats.names + BuiltInFormats.ruleNames).compactMap { name in
+            try? BuiltInFormats.format(named: name)
+        } + [searchingKinds].compactMap { try? FormatLoader.load($0, file: "kinds") }
+
+    /// Kinds each of which searches for an end of its own.
+    private static let searchingKinds = """
+        format: kinds
+        oneOf:
+          - { name: sized, framing: { rule: head-and-body, head: json, ends: "\\r\\n", size: size } }
+          - { name: object, framing: { rule: json-sequence, limit: 64 B } }
+          - { name: escaped, framing: { rule: escaped, start: 0x7b, end: 0x0a, escape: 0x5c, limit: 40 B } }
+          - { name: line, framing: { rule: delimiter, end: "\\n" } }
+        """
 }
 
 /// What a framer gave away of a stream, without what may depend on the cutting.

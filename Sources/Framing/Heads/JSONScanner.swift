@@ -26,9 +26,11 @@ package struct JSONScanner: Sendable {
     package private(set) var position: Int
     /// How deeply arrays and objects may nest.
     package let depthLimit: Int
+    /// How deeply they may in a head.
+    package static let headDepth = 32
 
     /// A scanner at `position`.
-    package init(at position: Int = 0, depthLimit: Int = 32) {
+    package init(at position: Int = 0, depthLimit: Int = Self.headDepth) {
         self.position = position
         self.depthLimit = depthLimit
     }

@@ -42,6 +42,8 @@ package struct Escaped: FramingRule {
         let from = max(body, memory.searchedTo - origin)
         guard let close = bytes.firstIndex(of: end, from: from) else {
             memory.searchedTo = max(memory.searchedTo, origin + bytes.byteCount)
+            // Flags that start frames may follow one another: none of them has an end before.
+            memory.holdsAnywhere = true
             return bytes.byteCount - begin > limit ? .bad(tooLong(at: origin + begin)) : .incomplete(atLeast: 0)
         }
         guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }

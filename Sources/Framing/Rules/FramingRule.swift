@@ -377,6 +377,17 @@ package struct ScanMemory: Sendable {
         case again
     }
 
+    /// Of several kinds of frames, the first that the bytes so far do not rule out, by its number; nil if none was tried, or the frame's
+    /// kind is known. `searchedTo` and what goes with it belong to that kind.
+    var kind: Int? {
+        get { knownKind == 0 ? nil : Int(knownKind) - 1 }
+        // Of later ones, nothing is remembered: their bytes are searched again.
+        set { knownKind = newValue.flatMap { UInt8(exactly: $0 + 1) } ?? 0 }
+    }
+    private var knownKind: UInt8 = 0
+    /// Whether `searchedTo` holds for a frame that starts anywhere, not only for the one in progress.
+    var holdsAnywhere = false
+
     /// Which alternative was decided on, four bits per choice; 0 if none was.
     package var choices: UInt32 = 0
     /// The stream offset at which the frames unlike the rest end; nil if the stream was picked up after them.
@@ -400,10 +411,16 @@ package struct ScanMemory: Sendable {
         numbers.pass(&knownOpening)
     }
 
-    /// Resets search positions where frames chain again; decisions are kept.
+    /// Resets search positions; decisions are kept.
+    mutating func forget() {
+        (searchedTo, knownDelimiter, depth, state, knownKind, holdsAnywhere) = (0, -1, 0, 0, 0, false)
+    }
+
+    /// Resets search positions where frames chain again, unless they hold there, too; decisions are kept.
     mutating func resume(at offset: Int, isOpening: Bool) {
-        let (decided, explained) = (choices, explains)
+        let (decided, explained, before) = (choices, explains, self)
         self = ScanMemory()
+        if before.holdsAnywhere { (searchedTo, holdsAnywhere) = (before.searchedTo, true) }
         (choices, explains) = (decided, explained)
         opening = isOpening ? offset : nil
     }

@@ -114,7 +114,8 @@ package struct HeadAndBody: FramingRule {
     package var firstBytes: ByteSet { ByteSet { $0 == UInt8(ascii: "{") } }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {
-        guard let end = JSONTokens.fault(bytes, at: start, within: headLimit) else { return true }
+        guard let end = JSONTokens.fault(bytes, at: start, within: headLimit, depthLimit: JSONScanner.headDepth)
+        else { return true }
         // The body begins after the delimiter; the delimiter itself need not be JSON.
         guard end + delimiter.count <= bytes.byteCount else { return true }
         return bytes.extracting(start..<end + delimiter.count).firstRange(of: delimiter, from: 0) != nil

@@ -66,10 +66,12 @@ package struct JSONTokens {
 
     /// Where bytes cannot be the beginning of a JSON text or a sequence of them; nil if they can.
     ///
-    /// - Parameter limit: how many of them are examined.
-    static func fault(_ bytes: RawSpan, at start: Int, within limit: Int) -> Int? {
+    /// - Parameters:
+    ///   - limit: how many of them are examined.
+    ///   - depthLimit: how many containers may be open.
+    static func fault(_ bytes: RawSpan, at start: Int, within limit: Int, depthLimit: Int) -> Int? {
         let text = bytes.extracting(start..<min(bytes.byteCount, start + limit))
-        var tokens = JSONTokens()
+        var tokens = JSONTokens(depthLimit: depthLimit)
         do throws(JSONSyntaxError) {
             while try tokens.next(text) != nil {}
             return nil

@@ -3,7 +3,8 @@ import Streams
 /// Several readings of one stream, of which one applies: decided once, at the first frame that distinguishes them.
 ///
 /// A reading whose first head is invalid is ruled out; if one is left, it is chosen. Of several, the first in order is chosen
-/// whose frame is followed by another one's head, or by the stream's end; if there is none, the first.
+/// whose frame is followed by another one's head, or by the stream's end; if there is none, the first. The stream's first 64 KiB decide:
+/// while they arrive, they are read again for each chunk.
 struct Alternatives: CompositeRule {
     static let name = "alternatives"
 
@@ -19,6 +20,9 @@ struct Alternatives: CompositeRule {
     func bound(to conversation: Conversation, _ direction: Direction) -> (any FramingRule)? {
         isBound ? Alternatives(parts: boundParts(conversation, direction), slot: slot) : nil
     }
+
+    /// How many bytes from the first frame's start decide.
+    private static let window = 65_536
 
     private enum Verdict {
         case holds, open, broken
@@ -38,34 +42,43 @@ struct Alternatives: CompositeRule {
         if let part = decided(memory) {
             return part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
         }
-        var possible: [(index: Int, shape: FrameShape)] = []
+        let known = bytes.extracting(0..<min(bytes.byteCount, start + Self.window))
+        let isWhole = ended && known.byteCount == bytes.byteCount
+        let isFull = known.byteCount - start == Self.window
+        // No shape: its head is longer than the window.
+        var possible: [(index: Int, shape: FrameShape?)] = []
         var firstBad: BadBytes?
         for index in parts.indices {
             var own = ScanMemory()
             own.explains = memory.explains && firstBad == nil
-            switch parts[index].scan(bytes, from: start, origin: origin, ended: ended, memory: &own) {
+            switch parts[index].scan(known, from: start, origin: origin, ended: isWhole, memory: &own) {
             case .shape(let shape): possible.append((index, shape))
             case .bad(let bad): firstBad = firstBad ?? bad
             case .padding(let count): return .padding(count)
-            case .incomplete: if !ended { return .incomplete(atLeast: 0) }
+            case .incomplete:
+                if isFull { possible.append((index, nil)) } else if !isWhole { return .incomplete(atLeast: 0) }
             }
         }
-        guard let first = possible.first else {
+        guard !possible.isEmpty else {
             return firstBad.map { .bad($0) } ?? .incomplete(atLeast: 0)
         }
-        var choice = first.index
+        var choice: Int?
         if possible.count > 1 {
-            search: for (index, shape) in possible {
-                switch verdict(parts[index], bytes, start, shape, origin: origin, ended: ended) {
+            var open: Int?
+            search: for case (let index, let shape?) in possible {
+                switch verdict(parts[index], known, start, shape, origin: origin, ended: isWhole) {
                 case .holds:
                     choice = index
                     break search
-                case .open: return .incomplete(atLeast: 0)
+                case .open:
+                    if !isFull { return .incomplete(atLeast: 0) }
+                    open = open ?? index
                 case .broken: continue
                 }
             }
+            choice = choice ?? open ?? possible.first { $0.shape == nil }?.index
         }
-        let part = decide(choice, &memory)
+        let part = decide(choice ?? possible[0].index, &memory)
         return part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
     }
 

@@ -15,28 +15,39 @@ struct OneOf: CompositeRule {
 
     func scan(_ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory) -> FrameScan {
         // Most frames are of some kind: why they are not of those before it is only found out if they are of none.
-        let (before, explains) = (memory, memory.explains)
+        let explains = memory.explains
         defer { memory.explains = explains }
         memory.explains = false
+        // The kinds before the one that more bytes were waited for are ruled out; what was searched was searched for that one.
+        let waited = memory.kind
+        memory.kind = nil
+        if waited == nil { memory.forget() }
         var telling: BadBytes?
-        for part in parts {
-            let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
-            guard case .bad(let bad) = scan else { return scan }
-            if telling?.isTelling != true, telling == nil || bad.isTelling { telling = bad }
+        for index in (waited ?? 0)..<parts.count {
+            let scan = parts[index].scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
+            switch scan {
+            case .bad(let bad): if telling?.isTelling != true, telling == nil || bad.isTelling { telling = bad }
+            case .incomplete:
+                memory.kind = index
+                return scan
+            case .shape, .padding: return scan
+            }
+            memory.forget()
         }
         guard explains else { return .bad(telling ?? BadBytes(.badHead, "")) }
-        return .bad(explained(bytes, from: start, origin: origin, ended: ended, before))
+        return .bad(explained(bytes, from: start, origin: origin, ended: ended, memory))
     }
 
     /// Why a frame is of no kind.
     ///
-    /// - Parameter before: what was remembered before any kind was tried.
+    /// - Parameter memory: what is remembered of the stream, and of no kind.
     private func explained(
-        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, _ before: ScanMemory
+        _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, _ memory: ScanMemory
     ) -> BadBytes {
-        var memory = before
         var reasons: [BadBytes] = []
         for part in parts {
+            var memory = memory
+            memory.explains = true
             let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             if case .bad(let bad) = scan { reasons.append(bad) }
         }
