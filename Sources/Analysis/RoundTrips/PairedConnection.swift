@@ -54,6 +54,22 @@ final class PairedConnection {
         var isLost = false
         /// What was found of a kind; the first ones are reported individually.
         var found: [Finding.Kind: Found] = [:]
+
+        /// How many requests and answers are kept.
+        var waiting: Int { requests.count + early.count + overdue.count }
+
+        /// Forgets what waits.
+        mutating func clear() {
+            requests.removeAll()
+            early.removeAll()
+            overdue.removeAll()
+        }
+
+        /// Forgets what waits, for good.
+        mutating func lose() {
+            isLost = true
+            clear()
+        }
     }
 
     /// Findings of a kind.
@@ -75,13 +91,19 @@ final class PairedConnection {
     @exclusivity(unchecked) var exchanges: [Exchange]
     /// Up to when missing and unframed bytes have been taken into account.
     @exclusivity(unchecked) var synchronised = Timestamp(nanoseconds: .min)
+    /// The bucket of its hosts.
+    let bucket: Int
+    /// How many requests and answers its bucket counts for it.
+    @exclusivity(unchecked) private(set) var accounted = 0
     /// When it is checked again, if at all.
     @exclusivity(unchecked) var scheduled: Timestamp?
 
     /// How many requests may wait.
     static let mostRequests = 1_024
-    /// How many early answers may wait, and how many overdue requests.
+    /// How many early answers may wait.
     static let mostEarly = 64
+    /// How many requests and answers may wait however many others do.
+    static let fewWaiting = 16
     /// How long an answer without request waits to be reported: longer than a gap is waited for.
     static let patience = Interval.seconds(2)
     /// By how much a capture may have an answer before its request, if they are matched only by order.
@@ -96,6 +118,29 @@ final class PairedConnection {
         matching = pairings.map { Matching($0.rule) }
         idPlaces = pairings.map { if case .value(let place) = $0.rule { place } else { .field("id") } }
         exchanges = pairings.map { _ in Exchange() }
+        bucket = HostBuckets.bucket(of: connection)
+    }
+
+    /// Whether there is nothing to remember of it.
+    var isIdle: Bool { exchanges.allSatisfy { $0.waiting == 0 && !$0.isLost && $0.found.isEmpty } }
+
+    /// By how much more waits than was accounted for; now it is.
+    func settle() -> Int {
+        var now = 0
+        for index in exchanges.indices { now += exchanges[index].waiting }
+        defer { accounted = now }
+        return now - accounted
+    }
+
+    /// Gives all pairings up.
+    func lose() {
+        for pairing in exchanges.indices { lose(pairing) }
+    }
+
+    /// Gives a pairing up: there are too many requests to match answers to.
+    func lose(_ pairing: Int) {
+        exchanges[pairing].lose()
+        if exchanges.allSatisfy(\.isLost) { connection.skipsPairs = true }
     }
 
     /// When there may be a finding.
@@ -125,11 +170,7 @@ final class PairedConnection {
         }
         guard latest > synchronised else { return }
         synchronised = latest
-        for index in exchanges.indices {
-            exchanges[index].requests.removeAll()
-            exchanges[index].early.removeAll()
-            exchanges[index].overdue.removeAll()
-        }
+        for index in exchanges.indices { exchanges[index].clear() }
     }
 }
 

@@ -6,8 +6,9 @@ import Trace
 /// Matches answers to their requests, by the format's pairings: finds requests without answer, answers without request, and
 /// answers that arrive before an older request's.
 ///
-/// Only connections with a waiting request take memory. If bytes are missing or belong to no frame, waiting requests are
-/// forgotten: they may have been answered.
+/// Only connections with a waiting request or a finding take memory, and a few others. What waits is limited for each bucket of hosts:
+/// beyond that, a connection's own is forgotten. If bytes are missing or belong to no frame, waiting requests are forgotten: they may
+/// have been answered.
 package final class RoundTripMonitor: Analysis {
     // Nothing that is called while one of these changes can reach it: round trips are recorded between changes. So there is no need
     // to check for that on every request and answer.
@@ -16,6 +17,10 @@ package final class RoundTripMonitor: Analysis {
     @exclusivity(unchecked) private var recent = [PairedConnection?](repeating: nil, count: 256)
     /// When an answer on a connection may be overdue, by its number.
     @exclusivity(unchecked) private var deadlines = PendingDeadlines<Int>()
+    /// How many requests and answers wait, in each bucket of hosts.
+    private var waiting = [Int](repeating: 0, count: HostBuckets.count)
+    /// How many may, in each.
+    private let mostWaiting: Int
     /// Notified of each round trip.
     private let record: ((RoundTrip) -> Void)?
 
@@ -43,10 +48,15 @@ package final class RoundTripMonitor: Analysis {
 
     /// A monitor that has seen nothing.
     ///
-    /// - Parameter record: notified of each round trip, if given.
-    package init(record: ((RoundTrip) -> Void)? = nil) {
-        self.record = record
+    /// - Parameters:
+    ///   - mostWaiting: how many requests and answers may wait in each bucket of hosts, but for a few of each connection.
+    ///   - record: notified of each round trip, if given.
+    package init(mostWaiting: Int = 16_384, record: ((RoundTrip) -> Void)? = nil) {
+        (self.mostWaiting, self.record) = (mostWaiting, record)
     }
+
+    /// How many connections it remembers, and how many requests and answers.
+    package var remembered: (connections: Int, waiting: Int) { (connections.count, waiting.reduce(0, +)) }
 
     /// The earliest time at which an answer may be overdue.
     package var nextDeadline: Timestamp? { deadlines.first }
@@ -87,6 +97,7 @@ package final class RoundTripMonitor: Analysis {
                 answer(waiting, role.pairing, on: paired, into: &findings)
             }
         }
+        account(paired)
         expectDeadline(of: paired)
     }
 
@@ -102,8 +113,27 @@ package final class RoundTripMonitor: Analysis {
             paired = PairedConnection(connection, format)
             connections[connection.number] = paired
         }
-        if let paired { recent[connection.number & 255] = paired }
+        if let paired {
+            if let former = recent[connection.number & 255] { forget(former) }
+            recent[connection.number & 255] = paired
+        }
         return paired
+    }
+
+    /// Frees the memory of a connection on which nothing waits; its next request begins anew.
+    private func forget(_ paired: PairedConnection) {
+        guard paired.isIdle else { return }
+        connections[paired.connection.number] = nil
+        deadlines.cancel(paired.connection.number)
+    }
+
+    /// Takes into account what waits on a connection now. If that is too much in its bucket, the connection loses its own.
+    private func account(_ paired: PairedConnection) {
+        let bucket = paired.bucket
+        waiting[bucket] += paired.settle()
+        guard waiting[bucket] > mostWaiting, paired.accounted > PairedConnection.fewWaiting else { return }
+        paired.lose()
+        waiting[bucket] += paired.settle()
     }
 
     /// What request and answer have in common; nil if the frame lacks it.
@@ -122,7 +152,8 @@ package final class RoundTripMonitor: Analysis {
     }
 
     private func ask(_ request: consuming PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
-        guard !paired.exchanges[pairing].isLost else { return }
+        // Its answer may have been among bytes that were lost since: a frame may be passed on after later ones.
+        guard !paired.exchanges[pairing].isLost, request.time >= paired.synchronised else { return }
         // A reused id refers to the new request.
         if case .value = request.key { paired.exchanges[pairing].overdue.removeAll { $0.key == request.key } }
         let disorder: Interval
@@ -141,12 +172,8 @@ package final class RoundTripMonitor: Analysis {
             return
         }
         paired.exchanges[pairing].requests.append(request)
-        if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests {
-            paired.exchanges[pairing].isLost = true
-            paired.exchanges[pairing].requests.removeAll()
-            // Too many requests without any answer: the other side is not in the capture, or the format is another one.
-            if paired.exchanges.allSatisfy(\.isLost) { paired.connection.skipsPairs = true }
-        }
+        // Too many requests without any answer: the other side is not in the capture, or the format is another one.
+        if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests { paired.lose(pairing) }
     }
 
     private func answer(
@@ -203,6 +230,7 @@ package final class RoundTripMonitor: Analysis {
         findings += paired.overdue(before: PerDirection(fromClient: closing.time, fromServer: closing.time))
         findings += paired.abandoned(closing)
         findings += paired.unreported(at: closing.time)
+        waiting[paired.bucket] -= paired.accounted
     }
 
     /// Finds the requests of a connection whose answer was due before `time`.
@@ -214,6 +242,7 @@ package final class RoundTripMonitor: Analysis {
         else { return }
         paired.synchronise()
         findings += paired.overdue(before: known)
+        account(paired)
     }
 
     /// Finds every request whose answer was due before `time`.
@@ -223,6 +252,7 @@ package final class RoundTripMonitor: Analysis {
             paired.scheduled = nil
             paired.synchronise()
             findings += paired.overdue(before: PerDirection(fromClient: time, fromServer: time))
+            account(paired)
             expectDeadline(of: paired)
         }
     }
