@@ -135,4 +135,33 @@ import Testing
         #expect(missing == (hasGaps ? 500 : 0))
         #expect(bytes == 500 * 80)
     }
+
+    /// Notices that wait for a stream's start count, too: a conflict holds both of its contents.
+    @Test func conflictsBeforeTheStartIsSettledAreHeldWithinTheLimit() {
+        var options = ReassemblyOptions()
+        options.totalReorderingLimit = 200_000
+        let log = StreamEventLog()
+        var reassembler = TCPReassembler(options: options, receiver: log)
+        var most = 0
+        for port in UInt16(1)...20 {
+            // The same 10,000 bytes again and again, each time others.
+            for copy in 0..<8 {
+                let segment = TCPSegment(
+                    source: Endpoint(IPAddress(v4: 1), port), destination: Endpoint(IPAddress(v4: 2), 80),
+                    sequence: 100,
+                    flags: .ack, payloadLength: 10_000)
+                let payload = [UInt8](repeating: UInt8(copy), count: 10_000)
+                let now = Timestamp(nanoseconds: Int64(port) * 1_000)
+                reassembler.advance(to: now)
+                reassembler.receive(segment, payload: payload.span.bytes, at: now, packet: 1)
+                most = max(most, reassembler.heldMemory)
+            }
+        }
+        // One connection holds 10,000 bytes and 7 conflicts of twice as many.
+        #expect(most > 150_000 && most <= 200_000, "\(most)")
+        reassembler.finish()
+        let conflicts = log.events.count { if case .noticed(_, _, .conflict, _, _) = $0 { true } else { false } }
+        // Of a stream whose start was settled early, later copies are retransmissions.
+        #expect((7...20 * 7).contains(conflicts) && reassembler.heldMemory == 0, "\(conflicts)")
+    }
 }

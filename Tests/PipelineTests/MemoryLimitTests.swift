@@ -156,4 +156,36 @@ import Trace
         #expect(lines.filter { $0.event == "frame" }.map { $0[number: "offset"] } == [90_004])
         #expect(lines.filter { $0.event == "missing" }.map { $0[number: "offset"] } == [60_000])
     }
+
+    /// What is held until it is known whether TLS can be decrypted counts; a connection that gives it up is passed on as it is.
+    @Test func handshakesAreHeldWithinTheLimit() throws {
+        let limit = 300_000
+        let output = MemoryOutput()
+        var options = try options(nil, limit: limit)
+        options.tls = TLSDecoding()
+        let decoder = Decoder(options, sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+        // A hello of 65,000 bytes, in records of 10,000; its end never comes.
+        let record: [UInt8] = [22, 3, 1, 0x27, 0x10]
+        let hello: [UInt8] = [1, 0, 0xfd, 0xe8, 3, 3]
+        var connections: [any ConnectionReceiver] = []
+        for number in 1...20 {
+            let connection = open(number, of: decoder, at: number)
+            for part in 0..<4 {
+                let bytes =
+                    record + (part == 0 ? hello : []) + [UInt8](repeating: 7, count: 10_000 - (part == 0 ? 6 : 0))
+                connection.received(bytes.span.bytes, from: .fromClient, at: time(number), packet: 1)
+                #expect(decoder.heldMemory <= limit)
+            }
+            connections.append(connection)
+        }
+        for connection in connections { connection.closed(Closing(reason: .fin, by: nil, time: time(100))) }
+        decoder.finish()
+        decoder.flush()
+        #expect(decoder.heldMemory == 0)
+        let lines = try traceLines(output.text)
+        let evicted = lines.filter { $0["kind"] == "memory-limit" && $0.text(of: "data", "evicted") == "handshake" }
+        #expect((1...20).contains(evicted.count), "\(evicted.count)")
+        let bytes = lines.filter { $0.event == "closed" }.map { $0.number("unframed", of: "client") ?? 0 }
+        #expect(bytes == [Int](repeating: 4 * 10_005, count: 20), "\(bytes)")
+    }
 }

@@ -241,7 +241,7 @@ extension Flow {
         shared.openCount -= 1
         if isIdle { shared.idleCount -= 1 }
         for direction in Direction.allCases {
-            shared.heldCost -= shared.held(sides[direction])?.segments.cost ?? 0
+            shared.heldCost -= shared.held(sides[direction])?.cost ?? 0
             shared.release(&sides[direction])
         }
         receiver?.closed(Closing(reason: reason, by: direction, time: time))

@@ -6,7 +6,7 @@ extension Flow {
     mutating func drain(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard let held = shared.held(sides[direction]) else { return }
         if let start = held.segments.firstStart, start > sides[direction].offset { return }
-        let before = held.segments.cost
+        let before = held.cost
         let bytes = held.segments.bytes
         while let start = held.segments.firstStart, start <= sides[direction].offset,
             let segment = held.segments.popFirst()
@@ -16,7 +16,7 @@ extension Flow {
                 bytes.span.bytes.extracting(segment.place..<segment.place + segment.count), from: direction,
                 at: segment.time, segment.packet, &shared)
         }
-        shared.heldCost += held.segments.cost - before
+        shared.heldCost += held.cost - before
         if held.segments.isEmpty, held.fin == nil {
             shared.release(&sides[direction])
         } else {
@@ -82,12 +82,13 @@ extension Flow {
             held.segments.shift(by: shift)
             held.fin?.offset += shift
             held.grace = nil
-            for early in held.early {
+            let before = held.cost
+            for early in held.takeEarly() {
                 receiver?.noticed(
                     early.notice(early.offset + shift), from: direction, at: early.packet.time,
                     packet: early.packet.number)
             }
-            held.early = []
+            shared.heldCost += held.cost - before
         }
         sides[direction].next = first
         sides[direction].offset = 0

@@ -172,29 +172,30 @@ extension Flow {
         _ shared: inout ReassemblyState
     ) {
         let held = shared.hold(&sides[direction], direction, number: number)
-        let before = held.segments.cost
+        let before = held.cost
         let receiver = receiver
         let isStarted = sides[direction].marks.contains(.started)
         let policy = shared.options.overlap
         held.segments.insert(bytes, at: start, time: packet.time, packet: packet.number, policy: policy) {
             range, other in
             guard let receiver else { return }
-            let report = { (notice: @escaping (Int) -> StreamNotice) in
+            let report = { (byteCount: Int, notice: @escaping (Int) -> StreamNotice) in
                 if isStarted {
                     receiver.noticed(
                         notice(start + range.lowerBound), from: direction, at: packet.time, packet: packet.number)
                 } else {
-                    held.keep(HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice))
+                    let early = HeldSide.EarlyNotice(offset: start + range.lowerBound, packet: packet, notice: notice)
+                    held.keep(early, byteCount: byteCount)
                 }
             }
-            report { .retransmitted(offset: $0, byteCount: range.count) }
+            report(0) { .retransmitted(offset: $0, byteCount: range.count) }
             let again = bytes.extracting(range)
             guard !again.elementsEqual(other) else { return }
             let isFirst = policy == .first
             let (kept, lost) = (isFirst ? other.copied() : again.copied(), isFirst ? again.copied() : other.copied())
-            report { .conflict(offset: $0, kept: kept, other: lost) }
+            report(kept.count + lost.count) { .conflict(offset: $0, kept: kept, other: lost) }
         }
-        shared.heldCost += held.segments.cost - before
+        shared.heldCost += held.cost - before
         if sides[direction].marks.contains(.started) { drain(direction, &shared) }
         while let held = shared.held(sides[direction]), !held.segments.isEmpty,
             held.segments.byteCount > shared.options.reorderingLimit

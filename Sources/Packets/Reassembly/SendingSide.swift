@@ -102,7 +102,8 @@ final class HeldSide {
     /// Since when, and up to where, gaps may still be filled.
     var grace: Grace?
     /// Notices to report once the start of the stream is settled; only the first ones.
-    var early: [EarlyNotice] = []
+    private(set) var early: [EarlyNotice] = []
+    private var earlyCost = 0
 
     /// Nothing waits yet.
     init(flow: Int, number: Int, _ direction: Direction) {
@@ -116,9 +117,22 @@ final class HeldSide {
         return [first, fin?.time].compactMap(\.self).min()
     }
 
+    /// Approximately how much memory it takes.
+    var cost: Int { segments.cost + earlyCost }
+
     /// Keeps a notice to be reported later, within a limit.
-    func keep(_ notice: EarlyNotice) {
-        if early.count < 64 { early.append(notice) }
+    ///
+    /// - Parameter byteCount: how many bytes of the stream it holds.
+    func keep(_ notice: EarlyNotice, byteCount: Int) {
+        guard early.count < 64 else { return }
+        early.append(notice)
+        earlyCost += 128 + byteCount
+    }
+
+    /// The notices kept until now, which the caller reports.
+    func takeEarly() -> [EarlyNotice] {
+        defer { (early, earlyCost) = ([], 0) }
+        return early
     }
 
     /// A notice whose offset moves when the start is settled.

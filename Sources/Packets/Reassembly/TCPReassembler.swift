@@ -241,7 +241,7 @@ package struct TCPReassembler: ~Copyable {
         holders.reserveCapacity(shared.heldSides.count)
         for (place, held) in shared.heldSides.enumerated() {
             guard let held, !held.segments.isEmpty else { continue }
-            holders.append((UInt32(clamping: held.segments.cost), held.number, UInt32(place)))
+            holders.append((UInt32(clamping: held.cost), held.number, UInt32(place)))
         }
         func direction(_ place: UInt32) -> UInt8 { shared.heldSides[Int(place)]?.direction.rawValue ?? 0 }
         holders.sort {

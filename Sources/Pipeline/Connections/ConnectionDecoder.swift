@@ -21,7 +21,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     var detection: Detection?
     /// If nothing is framed: the rule that gives the reason.
     var notDetected: SharedRule?
-    /// The memory that its detection holds; each side has an account of its own.
+    /// The memory that its detection and its TLS hold; each side has an account of its own.
     var account = MemoryBudget.Account()
     /// Removes TLS, if the connection begins with it.
     var filter: TLSFilter?
@@ -74,6 +74,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         if !hasBegun { begin(with: bytes) }
         if let filter {
             filter.received(bytes, from: direction, at: time, packet: packet)
+            hold(at: time)
         } else {
             passed(bytes, from: direction, at: time, packet: packet)
         }
@@ -186,11 +187,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         return filter
     }
 
-    /// Accounts for the bytes held until the format is known.
+    /// Accounts for the bytes held until the format is known, or whether TLS can be decrypted.
     private func hold(at time: Timestamp) {
-        guard let detection else { return }
-        if detection.isAwake, !detection.isQueued { resources.queue(detection) }
-        let memory = detection.memory
+        if let detection, detection.isAwake, !detection.isQueued { resources.queue(detection) }
+        let memory = (detection?.memory ?? 0) + (filter?.heldMemory ?? 0)
         // Small changes do not matter, and a sleeping detection grows byte by byte.
         if memory > account.held + 512 || memory < account.held {
             resources.budget.update(&account, of: self, to: memory)
@@ -279,6 +279,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             totals.heartbeats += counts.heartbeats
         }
         output.count(totals, on: connection)
+        resources.budget.close(&account)
         resources.legs.close(connection.connectionLeg)
     }
 
@@ -429,10 +430,17 @@ extension ConnectionDecoder: MemoryHolder {
 
     var memoryRank: (connection: ConnectionLeg, part: Int) { (connection.connectionLeg, 0) }
 
-    /// Decides on the format now, from the bytes seen so far, and holds nothing more for detection.
+    /// Gives up on TLS, if it holds any bytes. Otherwise decides on the format now, from the bytes seen so far, and holds nothing more for
+    /// detection.
     func evict(at time: Timestamp) {
-        guard !isFraming else { return }
         let held = account.held
+        if let filter, filter.heldMemory > 0 {
+            filter.giveUp()
+            hold(at: time)
+            output.report(.evictedHandshake(held), of: .fromClient, on: connection, at: time)
+            return
+        }
+        guard !isFraming else { return }
         giveUpDetection()
         output.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
     }

@@ -8,11 +8,14 @@ enum Eviction {
     case evictedFrame(Int)
     /// The bytes held to recognise the format.
     case evictedDetection(Int)
+    /// The bytes held of a TLS handshake.
+    case evictedHandshake(Int)
 
     private var parts: (what: String, held: Int) {
         switch self {
         case .evictedFrame(let held): ("frame", held)
         case .evictedDetection(let held): ("detection", held)
+        case .evictedHandshake(let held): ("handshake", held)
         }
     }
 
@@ -24,6 +27,8 @@ enum Eviction {
             "\(reached): \(Quantities.size(held)) of an incomplete frame from the \(direction.sender) are unframed"
         case .evictedDetection(let held):
             "\(reached): \(Quantities.size(held)) were held to recognise the format; it was decided by what had been seen"
+        case .evictedHandshake(let held):
+            "\(reached): \(Quantities.size(held)) were held of a TLS handshake; it is followed no further, and nothing is decrypted"
         }
     }
 

@@ -97,10 +97,34 @@ package final class TLSFilter {
     /// Whether the streams are passed on as they are.
     package var isPassing: Bool { state == .passing }
 
+    /// Approximately how much memory `giveUp` frees; 0 once the streams are decrypted, and while bytes are being taken.
+    private(set) var heldMemory = 0
+
+    private func countMemory() {
+        let events = held.events.count * MemoryLayout<StreamEventBuffer.Event>.stride
+        heldMemory = isForeign || state == .decrypting ? 0 : held.bytes.count + events + connection.heldBytes
+    }
+
+    /// Passes on what is held, and follows the handshake no further.
+    func giveUp() {
+        guard state != .decrypting else { return }
+        if state == .beginning { state = .undecided }
+        isForeign = true
+        connection = TLSConnection()
+        heldMemory = 0
+        pass()
+    }
+
     // MARK: Stream events
 
     /// The next bytes of a direction.
     package func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        heldMemory = 0
+        take(bytes, from: direction, at: time, packet: packet)
+        countMemory()
+    }
+
+    private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
         now = (time, packet)
         if state == .beginning { return begin(bytes, direction) }
         if isForeign { return receiver.passed(bytes, from: direction, at: time, packet: packet) }
@@ -146,7 +170,7 @@ package final class TLSFilter {
         for event in events {
             switch event.kind {
             case .received:
-                received(
+                take(
                     bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
                     at: event.time, packet: event.packet)
             case .missing: missing(event.count, from: event.direction, at: event.time)
@@ -158,7 +182,7 @@ package final class TLSFilter {
 
     /// The next bytes of a direction were not seen.
     package func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        now = (time, 0)
+        (now, heldMemory) = ((time, 0), 0)
         if isForeign { return receiver.passedMissing(byteCount, from: direction, at: time) }
         if state == .beginning { first = first ?? (direction, []) }
         if state == .beginning, first?.direction == direction {
@@ -177,7 +201,7 @@ package final class TLSFilter {
 
     /// A direction ended.
     package func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        now = (time, 0)
+        (now, heldMemory) = ((time, 0), 0)
         if isForeign { return receiver.passedEnd(ending, from: direction, at: time) }
         if state == .beginning {
             held.events.append(.finished(ending, direction, 0, time))
@@ -214,7 +238,7 @@ package final class TLSFilter {
 
     /// The connection is over: what is still held is passed on.
     package func closed(at time: Timestamp) {
-        now = (time, 0)
+        (now, heldMemory) = ((time, 0), 0)
         if isForeign { return }
         if state == .beginning { state = .undecided }
         // What waits for the other direction does not come any more.
