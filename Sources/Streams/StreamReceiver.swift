@@ -164,6 +164,8 @@ package enum StreamNotice: Hashable, Sendable {
     case synchronised
     /// The *other* side's bytes up to this stream offset were acknowledged by the sender of this packet.
     case acknowledged(offset: Int)
+    /// The other side acknowledged bytes of this direction, of which no packet was captured.
+    case unseen
     /// Bytes seen before were retransmitted.
     case retransmitted(offset: Int, byteCount: Int)
     /// The next bytes were overtaken: later ones had been seen at `since`, so all of them had been sent by then.

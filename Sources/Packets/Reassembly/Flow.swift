@@ -120,7 +120,7 @@ struct Flow {
         let isNew = sides[direction.opposite].takeAcknowledgment(
             segment.acknowledgment, by: direction, packet,
             fin: shared.held(sides[direction.opposite])?.fin?.offset ?? .max,
-            shared.options.notices ? receiver : nil)
+            receiver, notices: shared.options.notices)
         if isNew, sides[direction.opposite].isWaiting { review(direction.opposite, &shared) }
     }
 }

@@ -14,7 +14,7 @@ extension SendingSide {
         else { return false }
         if segment.flags.contains(.ack) {
             other.takeAcknowledgment(
-                segment.acknowledgment, by: direction, packet, fin: .max, notices ? receiver : nil)
+                segment.acknowledgment, by: direction, packet, fin: .max, receiver, notices: notices)
         }
         takeWindow(segment.window, from: direction, packet, receiver)
         if payload.byteCount > 0 { deliver(payload, from: direction, at: packet.time, packet.number, receiver) }
@@ -38,12 +38,13 @@ extension SendingSide {
     /// - Parameters:
     ///   - fin: the offset of a FIN that waits.
     ///   - receiver: who is notified, if anyone.
+    ///   - notices: whether that includes what was acknowledged.
     /// - Returns: whether the acknowledgment advanced.
     @inline(__always)
     @discardableResult
     mutating func takeAcknowledgment(
         _ number: UInt32, by direction: Direction, _ packet: PacketStamp, fin: Int,
-        _ receiver: (any ConnectionReceiver)?
+        _ receiver: (any ConnectionReceiver)?, notices: Bool
     ) -> Bool {
         let isNew = !marks.contains(.ackSeen) || Int32(bitPattern: number &- acknowledged) > 0
         guard isNew else {
@@ -54,12 +55,17 @@ extension SendingSide {
         var before = 0
         if marks.contains(.ackSeen) {
             before = position(of: acknowledged)
+            if let receiver, marks.isDisjoint(with: [.started, .hasPackets]), !isWaiting,
+                position(of: number) - before > 1
+            {
+                receiver.noticed(.unseen, from: direction.opposite, at: packet.time, packet: packet.number)
+            }
         } else if marks.contains(.synSeen), position(of: number) < 0 {
             return false  // nothing precedes a SYN: it is of an older connection
         }
         acknowledged = number
         marks.insert(.ackSeen)
-        if let receiver, marks.contains(.started) {
+        if notices, let receiver, marks.contains(.started) {
             // A FIN occupies one sequence number; it is not a byte of the stream.
             let end = marks.contains(.finished) ? offset : fin
             let acknowledgedOffset = min(position(of: number), end)

@@ -22,6 +22,8 @@ extension ConnectionDecoder {
             if detection?.notice(notice, packet) != true { report(notice, packet) }
         case .overtaken(let since):
             connection.traffic[direction].disturb { $0.overtaken = (time, since) }
+        case .unseen:
+            connection.traffic[direction].disturb { $0.missing = time }
         case .waiting(let since):
             connection.traffic[direction].disturb { $0.waitingSince = since }
         case .windowClosed(let isClosed):
