@@ -46,8 +46,8 @@ package struct Recording: Sendable {
         if names.count == 1 { return names[0] }
         throw ReplayError(
             names.isEmpty
-                ? "\(trace.source) has no connection whose format was recognized; expected one to replay"
-                : "\(trace.source) has connections of several formats, \(names.joined(separator: ", ")); name one to replay"
+                ? "no connection has a format that was recognized; expected one to replay"
+                : "there are connections of several formats, \(names.joined(separator: ", ")); name one to replay"
         )
     }
 

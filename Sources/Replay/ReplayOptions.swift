@@ -1,5 +1,6 @@
 import Framing
 import Streams
+import TraceDiff
 
 /// How a trace is replayed.
 package struct ReplayOptions: Sendable {
@@ -21,6 +22,8 @@ package struct ReplayOptions: Sendable {
     package var unknown = Unknown.close
     /// The maximum wait for the server's answer, in seconds, beyond the recorded pause.
     package var patience = 2.0
+    /// What messages do not show; nil: nothing.
+    package var hidden: HiddenValues?
     /// Receives messages for the user, one line each.
     package var log: @Sendable (String) -> Void
 

@@ -18,7 +18,8 @@ package enum ReplayServer {
         // All on one event loop: state shared by connections needs no lock.
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let shared = NIOLoopBoundBox.makeBoxSendingValue(
-            SharedState(beginning: ReplayServerState(recording, unknown: options.unknown)), eventLoop: loop)
+            SharedState(beginning: ReplayServerState(recording, unknown: options.unknown, hidden: options.hidden)),
+            eventLoop: loop)
         let builder = FrameBuilder(options.format, recording)
         let listener = try await ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -26,12 +26,13 @@ struct ReplayServerState {
 
     /// What to do on unknown requests.
     private let policy: ReplayOptions.Unknown
+    /// What messages do not show.
+    private let hidden: HiddenValues?
     /// Whether the connection must be closed because of one.
     private var isClosing = false
 
-    init(_ recording: Recording, unknown policy: ReplayOptions.Unknown = .close) {
-        self.recording = recording
-        self.policy = policy
+    init(_ recording: Recording, unknown policy: ReplayOptions.Unknown = .close, hidden: HiddenValues? = nil) {
+        (self.recording, self.policy, self.hidden) = (recording, policy, hidden)
         var echoes = Echoes(recording.rules)
         recorded = recording.connections.enumerated().map { RecordedAnswers($1, at: $0, &echoes) }
         self.echoes = echoes
@@ -185,7 +186,7 @@ struct ReplayServerState {
             return "the recording does not know this request, \(name), nor one like it"
         }
         let changes = echoes.changes(recorded[connection].requests[place].known, known).prefix(4).map { change in
-            ChangeText.line(change)
+            ChangeText.line(hidden?.shown(change, from: .fromClient) ?? change)
         }
         return PrintableText.of(
             "the recording does not know this request, \(name); nearest is frame \(other.index) of the client on connection "

@@ -101,11 +101,8 @@ package struct FrameSecrets {
     package static func hidesAnything(of frame: TracedFrame, _ bytes: RawSpan, _ kinds: FrameKinds) -> Bool {
         let secrets = FrameSecrets(of: frame, bytes, kinds)
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
-        let mark = Array(JSONRedaction.mark.utf8)
         return !secrets.mayDumpHead(kinds.format.fields(of: bytes, frame.shape))
-            || secrets.shown(frame.decodedBody(of: bytes, kinds), of: body).withBytes(of: body) {
-                $0.firstRange(of: mark, from: 0) != nil
-            }
+            || secrets.shown(frame.decodedBody(of: bytes, kinds), of: body).hasMark(of: body)
     }
 
     /// Whether the bytes of a head may be shown as they are.
@@ -128,6 +125,22 @@ package struct FrameSecrets {
 
     /// Whether the bytes of a body may be shown as they are: it has no secrets, or no one can read it.
     package func mayDump(_ body: DecodedBody, of bytes: RawSpan) -> Bool {
-        paths.body.isEmpty || (body.form == .opaque && body.redacting(paths.body, of: bytes).form == .opaque)
+        if paths.body.isEmpty { return true }
+        let shown = body.redacting(paths.body, of: bytes)
+        switch body.form {
+        case .opaque: return shown.form == .opaque
+        // All of it was read.
+        case .json: return shown.form == .json && !shown.hasMark(of: bytes)
+        // Bytes that were not read may be among those of others.
+        case .text, .protobuf, .fields: return false
+        }
+    }
+}
+
+extension DecodedBody {
+    /// Whether something of it was replaced.
+    fileprivate func hasMark(of bytes: RawSpan) -> Bool {
+        let mark = Array(JSONRedaction.mark.utf8)
+        return withBytes(of: bytes) { $0.firstRange(of: mark, from: 0) != nil }
     }
 }

@@ -66,6 +66,51 @@ import Testing
         #expect(try await serving.exitStatus() == 0, "\(serving.errors)")
     }
 
+    /// What is played has secrets, what is printed does not show them.
+    @Test func secretsAreNotPrinted() async throws {
+        let folder = try Folder()
+        let format = try folder.write(
+            Array(
+                """
+                format: secretive
+                framing: { rule: delimiter, end: "\\n" }
+                frame: { type: body.json.type }
+                body: json
+                secret: [body.password, body.token]
+
+                """.utf8), to: "secretive.yaml")
+        let server = try Self.server(Self.tokens)
+        let port = try await server.match(/(\d+)\n/)
+        let trace = folder.path("trace.ndjson")
+        let login = { (password: String) in #"{"body":{"json":{"type":"login","password":"\#(password)"}}}"# }
+        let send = ["send", "--format", format, "--as", "ndjson", "--show-secrets"]
+        let to = ["--to", "127.0.0.1:\(port)"]
+        _ = try await Program.run("frametap", send + to + ["--output", trace, login("hunter2")])
+        let recorded = try traceLines(folder.text("trace.ndjson")).filter { $0.event == "frame" }
+        let token = try #require(recorded.last?.text.firstMatch(of: /"token":"([0-9a-f]{16})"/)?.1)
+
+        // Each login gets another token.
+        let replay = ["--replay", trace, "--fast"]
+        for isShown in [false, true] {
+            let option = isShown ? ["--show-secrets"] : []
+            let connecting = try Program("frametap", ["connect", format] + to + replay + option)
+            #expect(try await connecting.exitStatus() == 1, "\(connecting.errors)")
+            let printed = connecting.output + connecting.errors
+            #expect(printed.contains("body.json.token") && printed.contains("«secret»") != isShown, "\(printed)")
+            #expect(printed.contains("hunter2") == isShown && printed.contains(token) == isShown, "\(printed)")
+
+            let serving = try Program("frametap", ["serve", format, "--listen", "127.0.0.1:0"] + replay + option)
+            let own = try await serving.match(/listening on 127\.0\.0\.1:(\d+)\n/, inErrors: true)
+            _ = try await Program("frametap", send + ["--to", "127.0.0.1:\(own)", login("swordfish")]).exitStatus()
+            serving.signal(SIGTERM)
+            #expect(try await serving.exitStatus() == 1, "\(serving.errors)")
+            #expect(serving.errors.contains("does not know this request, login"), "\(serving.errors)")
+            #expect(serving.errors.contains("swordfish") == isShown, "\(serving.errors)")
+            #expect(serving.errors.contains("hunter2") == isShown, "\(serving.errors)")
+        }
+        server.signal(SIGKILL)
+    }
+
     /// Issues a token at each login, and answers `attached` to a token that it has issued.
     private static let tokens = """
         known = set()

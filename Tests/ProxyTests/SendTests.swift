@@ -50,6 +50,21 @@ import Testing
         #expect(frames.last?.text.contains(#"{"said":{"token":"t-17"}}"#) ?? false, "\(result.output)")
     }
 
+    /// A secret value is filled in as it is, and shown as little as any.
+    @Test func aSecretOfAnAnswerIsSentAsItIs() async throws {
+        let frames = [#"{"body":{"json":{"do":"login"}}}"#, #"{"body":{"json":{"token":"${token}","is":"mine"}}}"#]
+        let secret = "secret: [body.token, body.said.token]\n"
+        let hidden = try await send(["--as", "ndjson"] + frames, heartbeat: secret)
+        #expect(hidden.status == 0 && !hidden.output.contains("t-17"), "\(hidden.output)\(hidden.errors)")
+        let shown = try await send(["--as", "ndjson", "--show-secrets"] + frames, heartbeat: secret)
+        #expect(shown.output.contains(#"{"said":{"token":"t-17","is":"mine"}}"#), "\(shown.output)")
+        // What the server got is what it said.
+        func lengths(_ output: String) throws -> [Int?] {
+            try traceLines(output).filter { $0.event == "frame" }.map { $0[number: "length"] }
+        }
+        #expect(try lengths(hidden.output) == lengths(shown.output))
+    }
+
     @Test func noAnswerIsReported() async throws {
         let silent = try await send(["--timeout", "200ms", #"{"body":{"json":{"do":"nothing"}}}"#])
         #expect(silent.status == 1 && silent.errors.contains("no answer in 0.2 s"), "\(silent.errors)")

@@ -35,6 +35,11 @@ package struct FrameTemplate: Sendable {
                 guard let value = answers.reversed().lazy.compactMap({ $0.value(named: name) }).first else {
                     throw ReplayError("no answer has a value \(name), which ${\(name)} stands for")
                 }
+                guard !value.isRedacted else {
+                    throw ReplayError(
+                        "the value \(name), which ${\(name)} stands for, is secret, and hidden in the answer; expected what hides it to be"
+                            + " started with --show-secrets")
+                }
                 // A text that is nothing else becomes the value itself, such as a number.
                 if rest.startIndex == text.startIndex, start.lowerBound == text.startIndex,
                     text.index(after: end) == text.endIndex
@@ -60,6 +65,9 @@ extension FrameEvent {
 }
 
 extension JSONValue {
+    /// Whether it is, or contains, a secret that was replaced.
+    fileprivate var isRedacted: Bool { compactText.contains(JSONRedaction.mark) }
+
     fileprivate func value(at path: ArraySlice<String>) -> JSONValue? {
         guard let name = path.first else { return self }
         if case .array(let items) = self, let place = Int(name), items.indices.contains(place) {

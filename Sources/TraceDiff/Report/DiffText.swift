@@ -113,7 +113,7 @@ package struct DiffText {
         if beats.allowance > 0 { text += "; the difference in duration explains \(beats.allowance)" }
         line(text, .changed)
         let width = beats.changes.map(\.path.count).max() ?? 0
-        for change in beats.changes { write(change, Self.indentation, width) }
+        for change in beats.changes { write(shown(change, beats.from), Self.indentation, width) }
     }
 
     // MARK: Frames
@@ -159,7 +159,7 @@ package struct DiffText {
         case .changed(let place, let other, let changes):
             write("~", place, old[place], options.sideBySide ? new[other] : nil, .changed)
             let width = changes.map { DisplayWidth.of($0.path) }.max() ?? 0
-            for change in changes { write(change, Self.indentation, min(width, 40)) }
+            for change in changes { write(shown(change, old[place].from), Self.indentation, min(width, 40)) }
         }
     }
 
@@ -168,6 +168,7 @@ package struct DiffText {
     ) {
         let number = String(place + 1)
         let head = mark + String(repeating: " ", count: max(1, 5 - number.count)) + number + "  "
+        let (old, new) = (old.map(shown), new.map(shown))
         guard options.sideBySide else {
             if let item = old ?? new { line(head + FrameText.of(item, columns: options.columns - 8), color) }
             return
@@ -176,6 +177,12 @@ package struct DiffText {
         let left = old.map { FrameText.of($0, columns: half) } ?? ""
         let right = new.map { FrameText.of($0, columns: half) } ?? ""
         line(head + left + String(repeating: " ", count: max(0, half - DisplayWidth.of(left))) + " │ " + right, color)
+    }
+
+    private func shown(_ item: RecordedItem) -> RecordedItem { options.hidden?.shown(item) ?? item }
+
+    private func shown(_ change: FieldChange, _ direction: Direction) -> FieldChange {
+        options.hidden?.shown(change, from: direction) ?? change
     }
 
     private mutating func write(_ change: FieldChange, _ indentation: String, _ width: Int) {

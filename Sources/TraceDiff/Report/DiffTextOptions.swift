@@ -6,6 +6,8 @@ package struct DiffTextOptions: Sendable {
     package var sideBySide = false
     /// Whether to use colours.
     package var isColored = false
+    /// What is not shown; nil: nothing, as the traces do not have it.
+    package var hidden: HiddenValues?
     /// The maximum line width.
     package var columns = 120
 

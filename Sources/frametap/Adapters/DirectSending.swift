@@ -10,8 +10,8 @@ final class DirectSending: SendingConnection {
     private(set) var answered: [FrameEvent] = []
     var isOpen: Bool { ending == nil }
     private let connection: ServerConnection
-    private let receiver: any ConnectionReceiver
-    private let decoder: Decoder
+    private let receivers: [any ConnectionReceiver]
+    private let decoders: [Decoder]
     private let answers: TraceReading
     private let timeout: Interval
     private var ending: Ending?
@@ -21,14 +21,14 @@ final class DirectSending: SendingConnection {
     /// - Parameters:
     ///   - number: the connection's.
     ///   - timeout: how long to wait for the server, and for each answer.
-    ///   - decoder: what decodes both sides.
-    ///   - answers: a sink of the decoder, from which the answers are taken.
-    init(number: Int, to: HostPort, timeout: Interval, _ decoder: Decoder, _ answers: TraceReading) async throws {
+    ///   - decoders: what decode both sides.
+    ///   - answers: a sink of one of them, from which the answers are taken.
+    init(number: Int, to: HostPort, timeout: Interval, _ decoders: [Decoder], _ answers: TraceReading) async throws {
         connection = try await ServerConnection.open(host: to.host, port: to.port, timeout: timeout)
         let ends = connection.ends
-        receiver = decoder.open(
-            Opening(number: number, time: WallClock.now(), client: ends.client, server: ends.server))
-        (self.decoder, self.answers, self.timeout) = (decoder, answers, timeout)
+        let opening = Opening(number: number, time: WallClock.now(), client: ends.client, server: ends.server)
+        receivers = decoders.map { $0.open(opening) }
+        (self.decoders, self.answers, self.timeout) = (decoders, answers, timeout)
     }
 
     func send(_ bytes: [UInt8]) async throws -> MissingAnswer? {
@@ -37,8 +37,8 @@ final class DirectSending: SendingConnection {
         if let ending { return MissingAnswer(reason: "\(ending.inWords) before it was sent", isSent: false) }
         let count = answered.count
         let now = WallClock.now()
-        decoder.advance(to: now)
-        receiver.received(bytes.span.bytes, from: .fromClient, at: now, packet: 0)
+        for decoder in decoders { decoder.advance(to: now) }
+        for receiver in receivers { receiver.received(bytes.span.bytes, from: .fromClient, at: now, packet: 0) }
         // A server that does not read must not be waited for beyond the timeout.
         connection.write(bytes)
         let deadline = ContinuousClock.now + .nanoseconds(timeout.nanoseconds)
@@ -49,7 +49,7 @@ final class DirectSending: SendingConnection {
             if takeArrivals() { latest = clock }
             try await Task.sleep(for: .milliseconds(2))
         }
-        decoder.flush()
+        for decoder in decoders { decoder.flush() }
         if answered.count > count { return nil }
         return ending.map { MissingAnswer(reason: $0.inWords) } ?? Self.unanswered(in: timeout)
     }
@@ -60,13 +60,14 @@ final class DirectSending: SendingConnection {
     private func takeArrivals() -> Bool {
         let arrivals = connection.take()
         let now = WallClock.now()
-        decoder.advance(to: now)
+        for decoder in decoders { decoder.advance(to: now) }
         for arrival in arrivals {
             switch arrival {
-            case .bytes(let bytes): receiver.received(bytes.span.bytes, from: .fromServer, at: now, packet: 0)
+            case .bytes(let bytes):
+                for receiver in receivers { receiver.received(bytes.span.bytes, from: .fromServer, at: now, packet: 0) }
             case .ended(let ending):
                 self.ending = ending
-                receiver.finished(ending, from: .fromServer, at: now)
+                for receiver in receivers { receiver.finished(ending, from: .fromServer, at: now) }
             }
         }
         let frames = answers.takeItems().compactMap(\.frame).filter { $0.from == .fromServer }
@@ -77,7 +78,8 @@ final class DirectSending: SendingConnection {
     func close() {
         let now = WallClock.now()
         let reason: CloseReason = ending == .reset ? .reset : .fin
-        receiver.closed(Closing(reason: reason, by: ending == nil ? .fromClient : .fromServer, time: now))
+        let closing = Closing(reason: reason, by: ending == nil ? .fromClient : .fromServer, time: now)
+        for receiver in receivers { receiver.closed(closing) }
         connection.close()
     }
 }

@@ -40,10 +40,14 @@ struct RecordingToPlay {
         let plain: Format
         var found = name ?? ""
         do {
-            if name == nil { found = try Recording.format(of: trace) }
+            do { if name == nil { found = try Recording.format(of: trace) } } catch {
+                throw CommandError("\(path): \(error). Give it: \(example("FORMAT"))")
+            }
             plain = try FormatOptions.named(found)
         } catch let error as FormatNameError where name != nil {
             throw CommandError("\(error)")
+        } catch let error as CommandError {
+            throw error
         } catch is FormatNameError {
             throw CommandError("\(path): frametap has no format \(found); give the format's file: \(example(found))")
         } catch {

@@ -146,16 +146,26 @@ struct SendCommand: AsyncParsableCommand {
         let sink = try output.sink(source: "send to \(to)", failing: faults) { $0.endProcess() }
         let checks = sink as? CheckWriter
         let decoder = Decoder(
-            decoding, analyses: Self.analyses(for: decoding),
-            sinks: [sink].compactMap { $0 } + [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
+            decoding, analyses: Self.analyses(for: decoding), sinks: [sink].compactMap { $0 })
+        // What is sent again must not be redacted, what is shown must.
+        var revealing = decoding
+        try revealing.replaceFormats { format in
+            var format = format
+            format.secrets = []
+            return format
+        }
+        let reader = Decoder(
+            revealing, analyses: [], sinks: [answers.sink(tool: Frametap.tool, bodyLimit: .max)])
         var sent = SentFrames(isVaried: variations != nil)
         /// The number of the last connection.
         var opened = 0
         // What was said is shown, however it ends.
         defer {
             if opened > 0 {
-                decoder.finish()
-                decoder.flush()
+                for decoder in [decoder, reader] {
+                    decoder.finish()
+                    decoder.flush()
+                }
             }
         }
         for (place, value) in values.enumerated() {
@@ -163,7 +173,7 @@ struct SendCommand: AsyncParsableCommand {
             if let variations, let value { warn("\(name): \(variations.path) is \(value.compactText)") }
             do {
                 let sending = try await DirectSending(
-                    number: number, to: to, timeout: timeout.interval, decoder, answers)
+                    number: number, to: to, timeout: timeout.interval, [decoder, reader], answers)
                 opened = number
                 defer { sending.close() }
                 try await sent.send(frames, with: value, over: sending, name: name) { fault in

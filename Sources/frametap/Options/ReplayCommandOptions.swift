@@ -35,10 +35,13 @@ struct ReplayCommandOptions: ParsableArguments {
                 + "\(ReplayOptions.Unknown.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "what"))
     var unknown = ReplayOptions.Unknown.close
 
+    @Flag(help: "With --replay: show values that the format marks as secret.")
+    var showSecrets = false
+
     func validate(_ format: String?) throws {
         if trace == nil, format == nil { throw ValidationError("expected a format, or --replay and a trace") }
-        if trace == nil, fast || !mask.isEmpty || !ignore.isEmpty {
-            throw ValidationError("--fast, --mask and --ignore are for --replay, which is not given")
+        if trace == nil, fast || !mask.isEmpty || !ignore.isEmpty || showSecrets {
+            throw ValidationError("--fast, --mask, --ignore and --show-secrets are for --replay, which is not given")
         }
     }
 
@@ -56,12 +59,17 @@ struct ReplayCommandOptions: ParsableArguments {
         }
     }
 
+    private func hidden(_ loaded: RecordingToPlay) -> HiddenValues? {
+        showSecrets ? nil : HiddenValues(loaded.format)
+    }
+
     private func options(_ loaded: RecordingToPlay) -> ReplayOptions {
         var shown = loaded.format
         shown.secrets = []
         var options = ReplayOptions(shown) { warn($0) }
         options.isFast = fast
         options.unknown = unknown
+        options.hidden = hidden(loaded)
         return options
     }
 
@@ -105,6 +113,7 @@ struct ReplayCommandOptions: ParsableArguments {
         var shown = DiffTextOptions()
         shown.isColored = ColorChoice.auto.applies(to: output)
         shown.columns = output.terminalColumns ?? 120
+        shown.hidden = hidden(loaded)
         output.write(Array(DiffText.of(difference, shown).utf8))
         if !difference.isEmpty { throw ExitCode(1) }
     }
