@@ -42,6 +42,7 @@ import Testing
                     ? .inputEnded
                     : state.hasInputEnded && (state.isUnix || state.isOutputClosed) ? .departed : .lost
             #expect(closing == expected && state.hasDeparted == (closing == .departed), "\(bits)")
+            #expect(state.isOver == (closing == .inputEnded), "\(bits)")
         }
         // After an error the rest is known.
         var state = EndState(isUnix: true)

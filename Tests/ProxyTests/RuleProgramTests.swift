@@ -113,6 +113,50 @@ import Testing
         #expect(trace.count { $0.event == "action" } == 1)
     }
 
+    /// The server closes once a rule has ended what the client sends: what the client goes on to send is discarded, not held.
+    @Test(arguments: ["half-close: 14; from: client", "limit: 14; end: fin; from: client"])
+    func whatFollowsAnEndIsDiscarded(rule: String) async throws {
+        let server = try Program(
+            "python3",
+            [
+                "-c",
+                """
+                import socket
+                listener = socket.create_server(("127.0.0.1", 0))
+                print(listener.getsockname()[1], flush=True)
+                connection, _ = listener.accept()
+                while connection.recv(4096):
+                    pass
+                connection.close()
+                """,
+            ])
+        let port = try #require(Int(try await server.match(/(\d+)\n/)))
+        let proxy = try await ProxyProgram(to: port, ["--format", "line", "--rule", rule])
+        let client = try Program(
+            "python3",
+            [
+                "-c",
+                """
+                import socket, sys
+                client = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=20)
+                client.sendall(b"line 0\\nline 1\\n")
+                while client.recv(4096):
+                    pass
+                for _ in range(256):
+                    try:
+                        client.sendall(b"x" * 65535 + b"\\n")
+                    except (BrokenPipeError, ConnectionResetError):
+                        break
+                print("sent", flush=True)
+                """, "\(proxy.port)",
+            ])
+        #expect(try await client.exitStatus() == 0, "\(client.errors)")
+        #expect(client.output == "sent\n")
+        let trace = try await proxy.stop()
+        #expect(trace.count { $0.event == "closed" } == 2)
+        server.signal(SIGKILL)
+    }
+
     /// The format is recognised by the first frames, which pass.
     @Test func rulesApplyToWhatIsRecognised() async throws {
         let ends = try await Ends(script: "rules.py")

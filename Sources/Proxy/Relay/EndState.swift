@@ -19,6 +19,9 @@ struct EndState: Hashable, Sendable {
     var isOutputClosed = false
     /// Whether the other program of a Unix socket has closed it, or both directions have ended.
     private(set) var hasDeparted = false
+    /// Whether both directions have ended, the proxy's own first: a rule may have ended it while the other side goes on, whose bytes are
+    /// discarded.
+    private(set) var isOver = false
     /// Whether the connection is gone without a clean end.
     private(set) var isLost = false
 
@@ -30,7 +33,10 @@ struct EndState: Hashable, Sendable {
         guard !isLost, !isStopping else { return .lost }
         // If a channel's output is closed, the end of its input closes it immediately, without an event of its own; a reset would
         // have caused an error first.
-        if isOutputClosed, !hasInputEnded { return .inputEnded }
+        if isOutputClosed, !hasInputEnded {
+            isOver = true
+            return .inputEnded
+        }
         guard hasInputEnded, isUnix || isOutputClosed else { return .lost }
         hasDeparted = true
         return .departed

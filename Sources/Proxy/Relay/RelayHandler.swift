@@ -345,7 +345,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     /// Whether bytes written here are on their way, and not merely buffered in memory.
-    private var takesBytes: Bool { isWritable && context != nil || state.hasDeparted }
+    private var takesBytes: Bool { isWritable && context != nil || state.hasDeparted || state.isOver }
 
     /// Whether the channel accepts bytes, as its last event said: asked for every chunk.
     private var isWritable = true
@@ -413,12 +413,11 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     func channelInactive(context: ChannelHandlerContext) { becameInactive() }
 
     private func becameInactive() {
-        switch state.close(isStopping: relays.isStopping) {
-        case .inputEnded: endInput()
+        let closing = state.close(isStopping: relays.isStopping)
+        if closing == .lost { return lose() }
+        if closing == .inputEnded { endInput() }
         // Bytes that the other side still sends reach no one, but its end must be noticed.
-        case .departed: partner?.readIfWanted()
-        case .lost: lose()
-        }
+        partner?.readIfWanted()
     }
 
     private func lose() {
