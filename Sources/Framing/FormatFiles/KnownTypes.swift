@@ -60,6 +60,53 @@ struct KnownTypes {
     }
 }
 
+/// What is probably wrong with a condition.
+package enum ConditionCheck {
+    /// Comparisons that hold for no frame of any of these formats: with a type that none has, and of numbers with text.
+    ///
+    /// A condition is checked only against what all formats say: one whose types or fields may be any allows everything.
+    package static func complaints(about condition: Expression, in formats: [Format]) -> [String] {
+        let sides = formats.filter(\.isFramed).flatMap { [$0.directions.fromClient, $0.directions.fromServer] }
+        guard !sides.isEmpty else { return [] }
+        var complaints: [String] = []
+        let types = sides.map(\.knownTypes)
+        if let first = types.first, types.allSatisfy({ $0 != nil }) {
+            let all = types.dropFirst().reduce(first) { all, own in own.flatMap { all?.union($0) } }
+            complaints += condition.texts(comparedWith: ["type"]).compactMap { all?.complaint(about: $0) }
+        }
+        for path in Set(condition.paths) where path.count == 2 && path[0] == "fields" {
+            let texts = condition.texts(comparedWith: path).filter { Double($0) == nil }
+            guard !texts.isEmpty, let names = numbers(called: path[1], in: sides) else { continue }
+            for text in texts {
+                let number = names.first { $0.name == text }.map { "; \(text) is \($0.number)" } ?? ""
+                complaints.append("fields.\(path[1]) is a number, and never \"\(text)\"\(number)")
+            }
+        }
+        return complaints
+    }
+
+    /// The names of a field's values; nil if the field is not a number in every frame that has it.
+    private static func numbers(
+        called name: String, in sides: [DirectionFormat]
+    ) -> [(name: String, number: String)]? {
+        var names: [(name: String, number: String)] = []
+        var isThere = false
+        for layout in sides.flatMap(\.layouts) {
+            guard layout.head == nil || layout.head is BinaryHead else { return nil }
+            for field in ((layout.head as? BinaryHead)?.fields ?? []) + (layout.trailer?.fields ?? [])
+            where field.name == name {
+                switch field.kind {
+                case .unsigned, .signed, .varint: break
+                default: return nil
+                }
+                isThere = true
+                names += field.names.map { ($0.value, $0.key.plainText ?? "?") }
+            }
+        }
+        return isThere ? names : nil
+    }
+}
+
 extension DirectionFormat {
     /// The types of its frames; nil if they may have any.
     fileprivate var knownTypes: KnownTypes.Names? {

@@ -43,12 +43,24 @@ package enum RuleFile {
     package static func rule(
         _ text: String, number: Int, format: Format?, isProvisional: Bool = false
     ) throws(FormatFileError) -> Rule {
-        let (rules, _) = try read(lines(text), file: "--rule") { node, context in
-            (YAMLMap(node, path: "the rule", context: context).map { [$0] } ?? [], nil)
-        } rules: { map, _ in
-            RuleLoader(format: format, number: number, isProvisional: isProvisional).rule(map)
+        let (lines, starts) = lines(text)
+        do throws(FormatFileError) {
+            let (rules, _) = try read(lines, file: number == 1 ? "--rule" : "--rule number \(number)") {
+                node, context in
+                (YAMLMap(node, path: "the rule", context: context).map { [$0] } ?? [], nil)
+            } rules: { map, _ in
+                RuleLoader(format: format, number: number, isProvisional: isProvisional).rule(map)
+            }
+            return rules[0]
+        } catch {
+            // Where it is in what was written, which is one line.
+            var error = error
+            for index in error.faults.indices where starts.indices.contains(error.faults[index].line - 1) {
+                error.faults[index].column += starts[error.faults[index].line - 1]
+                error.faults[index].line = 1
+            }
+            throw error
         }
-        return rules[0]
     }
 
     private static func read(
@@ -79,10 +91,11 @@ package enum RuleFile {
         }
     }
 
-    /// A line for each key: `;` separates them, except in quotes and brackets.
-    private static func lines(_ text: String) -> String {
+    /// A line for each key, and how many characters of the text precede each: `;` separates them, except in quotes and brackets.
+    private static func lines(_ text: String) -> (text: String, starts: [Int]) {
         var (lines, quote, depth) = ("", Character?.none, 0)
-        for character in text {
+        var starts = [text.prefix { $0 == " " }.count]
+        for (place, character) in text.enumerated() {
             if let open = quote {
                 if character == open { quote = nil }
             } else if character == "\"" || character == "'" {
@@ -93,12 +106,13 @@ package enum RuleFile {
                 depth -= 1
             } else if character == ";", depth == 0 {
                 lines += "\n"
+                starts.append(place + 1 + text.dropFirst(place + 1).prefix { $0 == " " }.count)
                 continue
             }
             // Keys of one mapping begin in one column.
             if character == " ", lines.isEmpty || lines.hasSuffix("\n") { continue }
             lines.append(character)
         }
-        return lines
+        return (lines, starts)
     }
 }

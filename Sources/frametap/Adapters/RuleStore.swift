@@ -74,7 +74,14 @@ final class RuleStore: Sendable {
         _ texts: Texts, _ decoding: DecodingOptions
     ) throws(FormatFileError) -> (rules: [Rule], seed: UInt64?) {
         if case .fixed(let format) = decoding.choice, decoding.byPort.isEmpty {
-            return try texts.read(format, isProvisional: false)
+            let read = try texts.read(format, isProvisional: false)
+            for rule in read.rules {
+                guard let condition = rule.selection.when else { continue }
+                for complaint in ConditionCheck.complaints(about: condition, in: [format]) {
+                    warn("the rule \(rule.name): \(complaint)")
+                }
+            }
+            return read
         }
         let read = try texts.read(nil, isProvisional: true)
         var error: FormatFileError?

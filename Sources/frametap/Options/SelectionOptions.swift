@@ -34,10 +34,11 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Skip everything before this time (RFC 3339), such as 2026-11-21T08:00:00Z.", valueName: "time"))
+            "Skip frames and findings before this time (RFC 3339), such as 2026-11-21T08:00:00Z. Connections and the summary stay.",
+            valueName: "time"))
     var since: String?
 
-    @Option(help: ArgumentHelp("Skip everything at or after this time.", valueName: "time"))
+    @Option(help: ArgumentHelp("Skip frames and findings at or after this time.", valueName: "time"))
     var until: String?
 
     @Option(help: ArgumentHelp("Show at most N frames. The summary counts all of a file.", valueName: "n"))
@@ -85,9 +86,11 @@ struct SelectionOptions: ParsableArguments {
     func check(against options: DecodingOptions) throws {
         if filters.isEmpty { return }
         let formats = options.knownFormats
-        _ = try condition {
+        let condition = try condition {
             FrameValues.complaint(about: $0, inTrace: true) ?? FrameValues.complaint(about: $0, in: formats)
         }
+        guard let condition else { return }
+        for complaint in ConditionCheck.complaints(about: condition, in: formats) { warn("--filter: \(complaint)") }
     }
 
     /// What all filters together ask for; nil without any.
