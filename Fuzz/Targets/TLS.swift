@@ -1,19 +1,13 @@
 import Streams
 import TLS
 
-/// Byte 0 selects: a ClientHello, a ServerHello, a key log, or a connection with its keys. Whole or split, what is read is the
+/// Byte 0 selects: a ClientHello, a key log, or a connection with its keys. Whole or split, what is read is the
 /// same, and nothing that is kept exceeds its limits.
 func fuzzTLS(_ input: FuzzInput) {
     var input = input
     switch input.byte() % 4 {
-    case 0:
+    case 0, 1:
         fuzzHello(&input, ClientHelloReader()) {
-            $0.read($1)
-        } isOpen: {
-            $0 == .needsMore
-        }
-    case 1:
-        fuzzHello(&input, ServerHelloReader()) {
             $0.read($1)
         } isOpen: {
             $0 == .needsMore

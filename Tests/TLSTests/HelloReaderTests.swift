@@ -41,27 +41,6 @@ struct HelloReaderTests {
         }
     }
 
-    @Test func `a ServerHello, after a HelloRetryRequest`() throws {
-        let stream = try Recording("tls13-hrr").stream(.fromServer)
-        for cut in 0..<stream.count {
-            var reader = ServerHelloReader()
-            var answer = reader.read(stream.span.bytes.extracting(0..<cut))
-            if answer == .needsMore { answer = reader.read(stream.span.bytes.extracting(cut..<stream.count)) }
-            guard case .hello(let hello) = answer else {
-                Issue.record("\(answer) at \(cut)")
-                return
-            }
-            #expect(hello.version == .tls13 && hello.cipherSuite.name == "TLS_AES_256_GCM_SHA384")
-            #expect(reader.retryRequest?.keyShareGroup == 24)
-        }
-    }
-
-    @Test func `a server that refuses`() throws {
-        let stream = try Recording("tls13-no-common").stream(.fromServer)
-        var reader = ServerHelloReader()
-        #expect(reader.read(stream.span.bytes) == .alert(Alert(level: 2, code: 70)))
-    }
-
     @Test func `what is not TLS`() {
         func answer(_ bytes: [UInt8]) -> ClientHelloReader.Answer {
             var reader = ClientHelloReader()

@@ -10,7 +10,6 @@ enum HandshakeType {
     static let certificateRequest: UInt8 = 13
     static let finished: UInt8 = 20
     static let keyUpdate: UInt8 = 24
-    static let compressedCertificate: UInt8 = 25
 
     /// The longest message that is put together: certificate chains are the long ones.
     static let longestMessage = 1 << 20

@@ -16,9 +16,6 @@ package struct Alert: Hashable, Sendable {
     /// Whether the connection ends with it: by its level, or by what it is (RFC 8446 section 6.2).
     package var isFatal: Bool { level == 2 || (code != 0 && code != 90 && code != 100 && level != 1) }
 
-    /// The level's name: `warning`, `fatal`, or its number.
-    package var levelName: String { level == 1 ? "warning" : level == 2 ? "fatal" : "level \(level)" }
-
     /// The description's name in its RFC, such as `unknown_ca`; `alert 255` if it has none.
     package var name: String { Alert.names[code] ?? "alert \(code)" }
 
