@@ -157,6 +157,32 @@ import Trace
         #expect(lines.filter { $0.event == "missing" }.map { $0[number: "offset"] } == [60_000])
     }
 
+    /// Conflicts that wait for a format hold both of their contents.
+    @Test func noticesThatWaitForAFormatAreHeldWithinTheLimit() throws {
+        let (limit, output) = (200_000, MemoryOutput())
+        let decoder = Decoder(
+            try options(nil, limit: limit), sinks: [NDJSONWriter(to: output, source: "", tool: "", bodyLimit: 0)])
+        var connections: [any ConnectionReceiver] = []
+        for number in 1...20 {
+            let connection = open(number, of: decoder, at: number)
+            let bytes: [UInt8] = [0x80, 1, 2]
+            connection.received(bytes.span.bytes, from: .fromClient, at: time(number), packet: 1)
+            let content = [UInt8](repeating: 7, count: 10_000)
+            for _ in 0..<5 {
+                connection.noticed(
+                    .conflict(offset: 0, kept: content, other: content), from: .fromClient, at: time(number), packet: 2)
+                #expect(decoder.heldMemory <= limit)
+            }
+            connections.append(connection)
+        }
+        for connection in connections { connection.closed(Closing(reason: .fin, by: nil, time: time(100))) }
+        decoder.finish()
+        decoder.flush()
+        let lines = try traceLines(output.text)
+        #expect(lines.count { $0["kind"] == "conflict" } == 100, "none is lost")
+        #expect(lines.contains { $0["kind"] == "memory-limit" } && decoder.heldMemory == 0)
+    }
+
     /// What is held until it is known whether TLS can be decrypted counts; a connection that gives it up is passed on as it is.
     @Test func handshakesAreHeldWithinTheLimit() throws {
         let limit = 300_000

@@ -128,6 +128,15 @@ struct HeldBytes: Sendable {
     /// Removes the first of them.
     mutating func removeFirst(_ gone: Int) {
         guard gone > 0 else { return }
+        if count - gone > storage.count / 2 {
+            // As many remain as the buffer is for: they are moved within it.
+            storage.withUnsafeMutableBytes { room in
+                UnsafeMutableRawBufferPointer(rebasing: room[..<(count - gone)])
+                    .copyMemory(from: UnsafeRawBufferPointer(rebasing: room[gone..<count]))
+            }
+            count -= gone
+            return
+        }
         let left = storage.span.bytes.extracting(gone..<count).copied()
         removeAll()
         append(left.span.bytes)

@@ -19,7 +19,7 @@ extension ConnectionDecoder {
             if !isFraming { giveUpDetection() }
         case .conflict, .late, .afterEnd, .stray, .memoryLimit:
             let packet = NoticedPacket(from: direction, time: time, number: packet)
-            if detection?.notice(notice, packet) != true { report(notice, packet) }
+            if detection?.notice(notice, packet) == true { hold(at: time) } else { report(notice, packet) }
         case .overtaken(let since):
             connection.traffic[direction].disturb { $0.overtaken = (time, since) }
         case .unseen:

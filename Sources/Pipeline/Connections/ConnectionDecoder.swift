@@ -188,7 +188,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     /// Accounts for the bytes held until the format is known, or whether TLS can be decrypted.
-    private func hold(at time: Timestamp) {
+    func hold(at time: Timestamp) {
         if let detection, detection.isAwake, !detection.isQueued { resources.queue(detection) }
         let memory = (detection?.memory ?? 0) + (filter?.heldMemory ?? 0)
         // Small changes do not matter, and a sleeping detection grows byte by byte.
