@@ -1,3 +1,4 @@
+import Analysis
 import Framing
 import Streams
 import Testing
@@ -22,6 +23,20 @@ import Testing
             detections.append(detection)
         }
         #expect(detections.map(\.isAwake) == (0..<500).map { $0 >= 500 - awake })
+    }
+
+    /// The queue keeps a detection that is over, but none of what it held.
+    @Test func whatIsOverHoldsNothing() throws {
+        let plans = try BuiltInFormats.all().compactMap { TrialPlan($0) }
+        let detection = Detection(plans, aligned: true, limit: 1 << 16, port: 1)
+        let bytes = [UInt8](repeating: 0x61, count: 1_000)
+        let time = Timestamp(nanoseconds: 1)
+        _ = detection.receive(bytes.span.bytes, from: .fromClient, at: time, packet: 1)
+        let packet = NoticedPacket(from: .fromClient, time: time, number: 2)
+        #expect(detection.notice(.conflict(offset: 0, kept: bytes, other: bytes), packet))
+        #expect(detection.memory > 3_000)
+        detection.end()
+        #expect(detection.memory == 0)
     }
 
     /// One that wakes with the first bytes after it was put to sleep is put to sleep again: its trials take no memory.

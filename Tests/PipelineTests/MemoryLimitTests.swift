@@ -167,10 +167,10 @@ import Trace
             let connection = open(number, of: decoder, at: number)
             let bytes: [UInt8] = [0x80, 1, 2]
             connection.received(bytes.span.bytes, from: .fromClient, at: time(number), packet: 1)
-            let content = [UInt8](repeating: 7, count: 10_000)
+            let (kept, other) = ([UInt8](repeating: 7, count: 10_000), [UInt8](repeating: 8, count: 10_000))
             for _ in 0..<5 {
                 connection.noticed(
-                    .conflict(offset: 0, kept: content, other: content), from: .fromClient, at: time(number), packet: 2)
+                    .conflict(offset: 0, kept: kept, other: other), from: .fromClient, at: time(number), packet: 2)
                 #expect(decoder.heldMemory <= limit)
             }
             connections.append(connection)

@@ -109,7 +109,7 @@ final class Detection {
         for candidate in candidates { left.insert(candidate.order) }
         self.left = left
         looked = fed
-        end()
+        endTrials()
     }
 
     /// Whether a few numbers say all there is to know of it while it sleeps: it has seen a few short chunks.
@@ -139,8 +139,14 @@ final class Detection {
         }
     }
 
-    /// Releases the memory of the trials. What is held remains.
+    /// Releases all memory: the format is known, or not looked for any more. The queue of those that are awake may keep it for long.
     func end() {
+        endTrials()
+        held = HeldEvents()
+    }
+
+    /// Releases the memory of the trials. What is held remains.
+    private func endTrials() {
         (isAwake, candidates, deferred) = (false, [], BitSet())
         waiting = PerDirection(fromClient: [], fromServer: [])
         signatures = PerDirection(fromClient: SignatureProbe(), fromServer: SignatureProbe())
