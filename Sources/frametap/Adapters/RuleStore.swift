@@ -97,6 +97,9 @@ final class RuleStore: Sendable {
         return read
     }
 
+    /// The rules as they are now.
+    var rules: [Rule] { state.withLock { $0.rules.rules } }
+
     /// What decides all choices.
     var seed: UInt64 { state.withLock { $0.rules.seed } }
 

@@ -78,6 +78,8 @@ struct ProxyCommand: ParsableCommand {
         let packets = PacketJournal()
         var request = LiveRecording.Request(
             decoding: decoding, output: output, records: records, selection: selection, status: status)
+        let applied = AppliedRules()
+        if rules.isGiven { request.sinks.append(applied) }
         if let journal {
             request.sinks.append(
                 EventSink(
@@ -151,6 +153,12 @@ struct ProxyCommand: ParsableCommand {
         signals.cancel()
         for line in QueueOptions.lines(queue.losses, late: recorder.late) { warn(line) }
         if proxy.refused > 0 { warn("refused clients beyond the limit of connections: \(proxy.refused)") }
+        // Of what was not recorded, it is not known what was done to it.
+        let isWhole = queue.losses.dropped.bytes == 0 && queue.losses.unrecorded == 0
+        if rules.isGiven, isWhole, let store, recording.summary.formats.values.contains(where: { $0.bytes.frames > 0 })
+        {
+            applied.warnOfOthers(store.rules)
+        }
         selection.warnOfMissingConnections(recording.summary)
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
