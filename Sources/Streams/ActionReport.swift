@@ -1,5 +1,8 @@
 /// What a rule of the proxy did to a frame, or to bytes, on their way.
 public struct ActionReport: Hashable, Sendable {
+    /// What `detail` begins with if the action was not done.
+    package static let notDone = "not done"
+
     /// The rule's name.
     public var rule: String
     /// What was done, such as `drop`.
@@ -18,7 +21,7 @@ public struct ActionReport: Hashable, Sendable {
     public var length: Int
     /// How many bytes the receiver gets instead.
     public var passed: Int
-    /// In words: how much later, which field.
+    /// In words: how much later, which field; `not done: ` and why, if it was not done.
     public var detail: String
     /// For a segmentation: whether the receiver has read each piece by itself; nil for all else, and while it is not known.
     public var isProven: Bool?

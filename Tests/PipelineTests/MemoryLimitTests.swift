@@ -157,6 +157,27 @@ import Trace
         #expect(lines.filter { $0.event == "missing" }.map { $0[number: "offset"] } == [60_000])
     }
 
+    /// What is held of a handshake counts after a gap, too, and when its connection is idle.
+    @Test(arguments: [true, false]) func heldHandshakesCountWhateverFollows(isGap: Bool) throws {
+        var options = try options(nil, limit: 1 << 20)
+        options.tls = TLSDecoding()
+        let decoder = Decoder(options, sinks: [])
+        let connection = open(1, of: decoder, at: 0)
+        let bytes: [UInt8] = [22, 3, 1, 0x27, 0x10, 1, 0, 0xfd, 0xe8, 3, 3] + [UInt8](repeating: 7, count: 5_000)
+        connection.received(bytes.span.bytes, from: .fromClient, at: time(0), packet: 1)
+        let before = decoder.heldMemory
+        #expect(before >= bytes.count)
+        if isGap {
+            connection.missing(100, from: .fromServer, at: time(1))
+        } else {
+            connection.noticed(.idle, from: .fromClient, at: time(1), packet: 1)
+        }
+        #expect(decoder.heldMemory >= bytes.count, "\(before), \(decoder.heldMemory)")
+        connection.closed(Closing(reason: .fin, by: nil, time: time(100)))
+        decoder.finish()
+        #expect(decoder.heldMemory == 0)
+    }
+
     /// Conflicts that wait for a format hold both of their contents.
     @Test func noticesThatWaitForAFormatAreHeldWithinTheLimit() throws {
         let (limit, output) = (200_000, MemoryOutput())

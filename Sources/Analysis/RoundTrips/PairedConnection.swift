@@ -132,6 +132,16 @@ final class PairedConnection {
         return now - accounted
     }
 
+    /// Forgets the requests that were reported as unanswered; returns how many there were.
+    func forgetOverdue() -> Int {
+        var count = 0
+        for pairing in exchanges.indices {
+            count += exchanges[pairing].overdue.count
+            exchanges[pairing].overdue.removeAll()
+        }
+        return count
+    }
+
     /// Gives all pairings up.
     func lose() {
         for pairing in exchanges.indices { lose(pairing) }

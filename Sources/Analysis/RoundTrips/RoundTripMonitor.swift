@@ -127,12 +127,14 @@ package final class RoundTripMonitor: Analysis {
         deadlines.cancel(paired.connection.number)
     }
 
-    /// Takes into account what waits on a connection now. If that is too much in its bucket, the connection loses its own.
+    /// Takes into account what waits on a connection now. If that is too much in its bucket, the connection loses its own: at first what
+    /// is overdue.
     private func account(_ paired: PairedConnection) {
         let bucket = paired.bucket
         waiting[bucket] += paired.settle()
         guard waiting[bucket] > mostWaiting, paired.accounted > PairedConnection.fewWaiting else { return }
-        paired.lose()
+        // What was reported as unanswered is mostly never answered.
+        if paired.forgetOverdue() == 0 { paired.lose() }
         waiting[bucket] += paired.settle()
     }
 
@@ -152,8 +154,7 @@ package final class RoundTripMonitor: Analysis {
     }
 
     private func ask(_ request: consuming PairedConnection.Waiting, _ pairing: Int, on paired: PairedConnection) {
-        // Its answer may have been among bytes that were lost since: a frame may be passed on after later ones.
-        guard !paired.exchanges[pairing].isLost, request.time >= paired.synchronised else { return }
+        guard !paired.exchanges[pairing].isLost else { return }
         // A reused id refers to the new request.
         if case .value = request.key { paired.exchanges[pairing].overdue.removeAll { $0.key == request.key } }
         let disorder: Interval
@@ -171,6 +172,8 @@ package final class RoundTripMonitor: Analysis {
             if request.time <= answer.time { report(paired, pairing, request, answer) }
             return
         }
+        // Its answer may have been among bytes that were lost since: a frame may be passed on after later ones.
+        guard request.time >= paired.synchronised else { return }
         paired.exchanges[pairing].requests.append(request)
         // Too many requests without any answer: the other side is not in the capture, or the format is another one.
         if paired.exchanges[pairing].requests.count > PairedConnection.mostRequests { paired.lose(pairing) }

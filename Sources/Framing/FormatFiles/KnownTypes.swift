@@ -62,7 +62,7 @@ struct KnownTypes {
 
 /// What is probably wrong with a condition.
 package enum ConditionCheck {
-    /// Comparisons that hold for no frame of any of these formats: with a type that none has, and of numbers with text.
+    /// Comparisons, by `==`, `!=` and `in`, with what no frame of these formats has: a type, or text for a number.
     ///
     /// A condition is checked only against what all formats say: one whose types or fields may be any allows everything.
     package static func complaints(about condition: Expression, in formats: [Format]) -> [String] {

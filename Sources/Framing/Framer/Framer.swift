@@ -358,7 +358,8 @@ package struct Framer {
                     closeRun(memory.explains ? "resynchronized at offset \(first + start): \(how)" : nil, scratch)
                     at = start
                     mode = .aligned
-                    memory.resume(at: first + start, isOpening: isOpening)
+                    memory.resume(
+                        at: first + start, isOpening: isOpening, keepsSearch: shared.rule.searchesAnywhere)
                 case .undecided(let start, let until):
                     markUnframed(bytes.extracting(at..<start), BadBytes(reason, detail), scratch: scratch)
                     self.search = search

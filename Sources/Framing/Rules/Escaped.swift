@@ -42,8 +42,6 @@ package struct Escaped: FramingRule {
         let from = max(body, memory.searchedTo - origin)
         guard let close = bytes.firstIndex(of: end, from: from) else {
             memory.searchedTo = max(memory.searchedTo, origin + bytes.byteCount)
-            // Flags that start frames may follow one another: none of them has an end before.
-            memory.holdsAnywhere = true
             return bytes.byteCount - begin > limit ? .bad(tooLong(at: origin + begin)) : .incomplete(atLeast: 0)
         }
         guard close + 1 - begin <= limit else { return .bad(tooLong(at: origin + begin)) }
@@ -63,6 +61,9 @@ package struct Escaped: FramingRule {
     private func tooLong(at offset: Int) -> BadBytes {
         BadBytes(.tooLong, "no flag ends the frame at offset \(offset) within \(limit) bytes", byteCount: 1)
     }
+
+    /// They are: flags that start frames may follow one another, and none of them has an end before.
+    package var searchesAnywhere: Bool { true }
 
     package var landmark: Landmark {
         if let start { return .at([start], how: "the next flag, which may be the end of a frame") }

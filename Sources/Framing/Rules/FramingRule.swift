@@ -97,6 +97,9 @@ package protocol FramingRule: Sendable {
     /// Whether `endFault` may return anything.
     var checksEnds: Bool { get }
 
+    /// Whether the ends of frames are found wherever a frame starts: one that starts later need not be searched again.
+    var searchesAnywhere: Bool { get }
+
     /// Human-readable: how much of the frame at the start of the bytes is available, as in `15 of 88 head bytes`.
     func progress(_ bytes: RawSpan, shape: FrameShape?) -> String
 
@@ -195,6 +198,9 @@ extension FramingRule {
 
     /// It does not.
     package var checksEnds: Bool { false }
+
+    /// They are not.
+    package var searchesAnywhere: Bool { false }
 
     /// None: `scan` finds each.
     package func frames(
@@ -385,8 +391,6 @@ package struct ScanMemory: Sendable {
         set { knownKind = newValue.flatMap { UInt8(exactly: $0 + 1) } ?? 0 }
     }
     private var knownKind: UInt8 = 0
-    /// Whether `searchedTo` holds for a frame that starts anywhere, not only for the one in progress.
-    var holdsAnywhere = false
 
     /// Which alternative was decided on, four bits per choice; 0 if none was.
     package var choices: UInt32 = 0
@@ -413,14 +417,16 @@ package struct ScanMemory: Sendable {
 
     /// Resets search positions; decisions are kept.
     mutating func forget() {
-        (searchedTo, knownDelimiter, depth, state, knownKind, holdsAnywhere) = (0, -1, 0, 0, 0, false)
+        (searchedTo, knownDelimiter, depth, state, knownKind) = (0, -1, 0, 0, 0)
     }
 
-    /// Resets search positions where frames chain again, unless they hold there, too; decisions are kept.
-    mutating func resume(at offset: Int, isOpening: Bool) {
-        let (decided, explained, before) = (choices, explains, self)
+    /// Resets search positions where frames chain again; decisions are kept.
+    ///
+    /// - Parameter keepsSearch: whether what was searched need not be searched again for a frame that starts elsewhere.
+    mutating func resume(at offset: Int, isOpening: Bool, keepsSearch: Bool) {
+        let (decided, explained, searched) = (choices, explains, searchedTo)
         self = ScanMemory()
-        if before.holdsAnywhere { (searchedTo, holdsAnywhere) = (before.searchedTo, true) }
+        if keepsSearch { searchedTo = searched }
         (choices, explains) = (decided, explained)
         opening = isOpening ? offset : nil
     }

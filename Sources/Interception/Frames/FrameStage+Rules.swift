@@ -169,13 +169,15 @@ extension FrameStage {
         case .swap:
             guard fate.hold == nil, !waits(seen, isNew: false) else {
                 return report(
-                    index, seen, passed: total(fate.frames), "not done: it waits for the end of a hold", at: now)
+                    index, seen, passed: total(fate.frames), "\(ActionReport.notDone): it waits for the end of a hold",
+                    at: now)
             }
             fate.isSwapped = true
             report(index, seen, passed: total(fate.frames), "after the next frame", at: now)
         case .hold(let hold):
             guard !fate.isSwapped, fate.ending == nil else {
-                let detail = "not done: a rule before it has \(fate.isSwapped ? "swapped" : "truncated") the frame"
+                let detail =
+                    "\(ActionReport.notDone): a rule before it has \(fate.isSwapped ? "swapped" : "truncated") the frame"
                 return report(index, seen, passed: total(fate.frames), detail, at: now)
             }
             fate.hold = (index, hold)
@@ -188,7 +190,8 @@ extension FrameStage {
             report(index, seen, passed: total(fate.frames), "followed by a \(end)", at: now)
         case .inject(let injection):
             guard sides[injection.from ?? seen.direction].injected.count < Self.mostInjected else {
-                let detail = "not done: \(Self.mostInjected) frames wait for the end of one that has begun to pass"
+                let detail =
+                    "\(ActionReport.notDone): \(Self.mostInjected) frames wait for the end of one that has begun to pass"
                 return report(index, seen, length: 0, passed: 0, detail, at: now)
             }
             if injection.isBefore { fate.before.append(injection) } else { fate.after.append(injection) }
@@ -237,7 +240,7 @@ extension FrameStage {
         } catch {
             var reason = "\(error)"
             if !format.secrets.isEmpty, let error = error as? EncodingError { reason = error.withoutValues }
-            report(index, seen, passed: frame.count, "not done: \(reason)", at: now)
+            report(index, seen, passed: frame.count, "\(ActionReport.notDone): \(reason)", at: now)
         }
     }
 

@@ -39,13 +39,17 @@ package enum RuleFile {
 
     /// One rule, as on the command line: `drop: type == "txt"`, with `;` between its keys.
     ///
-    /// - Parameter number: counts the rules without a name, for their names.
+    /// - Parameters:
+    ///   - number: counts the rules without a name, for their names.
+    ///   - format: the format of the frames, if it is known.
+    ///   - isProvisional: whether the rule is read again once the format is known.
+    ///   - option: what it was given with, for error messages.
     package static func rule(
-        _ text: String, number: Int, format: Format?, isProvisional: Bool = false
+        _ text: String, number: Int, format: Format?, isProvisional: Bool = false, option: String = "--rule"
     ) throws(FormatFileError) -> Rule {
         let (lines, starts) = lines(text)
         do throws(FormatFileError) {
-            let (rules, _) = try read(lines, file: number == 1 ? "--rule" : "--rule number \(number)") {
+            let (rules, _) = try read(lines, file: option) {
                 node, context in
                 (YAMLMap(node, path: "the rule", context: context).map { [$0] } ?? [], nil)
             } rules: { map, _ in
@@ -95,6 +99,7 @@ package enum RuleFile {
     private static func lines(_ text: String) -> (text: String, starts: [Int]) {
         var (lines, quote, depth) = ("", Character?.none, 0)
         var starts = [text.prefix { $0 == " " }.count]
+        func start(after place: Int) -> Int { place + 1 + text.dropFirst(place + 1).prefix { $0 == " " }.count }
         for (place, character) in text.enumerated() {
             if let open = quote {
                 if character == open { quote = nil }
@@ -106,9 +111,10 @@ package enum RuleFile {
                 depth -= 1
             } else if character == ";", depth == 0 {
                 lines += "\n"
-                starts.append(place + 1 + text.dropFirst(place + 1).prefix { $0 == " " }.count)
+                starts.append(start(after: place))
                 continue
             }
+            if character == "\n" { starts.append(start(after: place)) }
             // Keys of one mapping begin in one column.
             if character == " ", lines.isEmpty || lines.hasSuffix("\n") { continue }
             lines.append(character)

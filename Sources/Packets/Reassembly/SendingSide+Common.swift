@@ -56,7 +56,7 @@ extension SendingSide {
         if marks.contains(.ackSeen) {
             before = position(of: acknowledged)
             if let receiver, marks.isDisjoint(with: [.started, .hasPackets]), !isWaiting,
-                position(of: number) - before > 1
+                Int32(bitPattern: number &- acknowledged) > 1
             {
                 receiver.noticed(.unseen, from: direction.opposite, at: packet.time, packet: packet.number)
             }

@@ -166,7 +166,8 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             let rest = bytes.extracting(start..<bytes.byteCount)
             let hadFault = upgrade.fault != nil
             if upgrade.beginsTLS(rest, from: direction) {
-                return beginTLS().received(rest, from: direction, at: time, packet: packet)
+                beginTLS().received(rest, from: direction, at: time, packet: packet)
+                return hold(at: time)
             }
             let count = TLSUpgradeWatch.plaintext(before: rest)
             frame(rest.extracting(0..<count), from: direction, at: time, packet: packet)
@@ -199,7 +200,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        if let filter { return filter.missing(byteCount, from: direction, at: time) }
+        if let filter {
+            filter.missing(byteCount, from: direction, at: time)
+            return hold(at: time)
+        }
         // What begins after a gap may be anything.
         hasBegun = true
         passedMissing(byteCount, from: direction, at: time)
@@ -221,7 +225,10 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        if let filter { return filter.finished(ending, from: direction, at: time) }
+        if let filter {
+            filter.finished(ending, from: direction, at: time)
+            return hold(at: time)
+        }
         passedEnd(ending, from: direction, at: time)
     }
 
@@ -421,7 +428,11 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
             case .opened, .closed, .advanced, .learned: continue
             }
         }
-        resources.budget.close(&account)
+        if let memory = filter?.heldMemory, memory > 0 {
+            resources.budget.update(&account, of: self, to: memory)
+        } else {
+            resources.budget.close(&account)
+        }
     }
 }
 
@@ -430,18 +441,16 @@ extension ConnectionDecoder: MemoryHolder {
 
     var memoryRank: (connection: ConnectionLeg, part: Int) { (connection.connectionLeg, 0) }
 
-    /// Gives up on TLS, if it holds any bytes. Otherwise decides on the format now, from the bytes seen so far, and holds nothing more for
-    /// detection.
+    /// Gives up on what holds more: TLS, or the search for the format, which is decided from the bytes seen so far.
     func evict(at time: Timestamp) {
-        let held = account.held
-        if let filter, filter.heldMemory > 0 {
+        let (handshake, searched) = (filter?.heldMemory ?? 0, detection?.memory ?? 0)
+        if let filter, handshake > 0, handshake >= searched {
             filter.giveUp()
             hold(at: time)
-            output.report(.evictedHandshake(held), of: .fromClient, on: connection, at: time)
-            return
+            output.report(.evictedHandshake(handshake), of: .fromClient, on: connection, at: time)
+        } else if !isFraming {
+            giveUpDetection()
+            output.report(.evictedDetection(searched), of: .fromClient, on: connection, at: time)
         }
-        guard !isFraming else { return }
-        giveUpDetection()
-        output.report(.evictedDetection(held), of: .fromClient, on: connection, at: time)
     }
 }

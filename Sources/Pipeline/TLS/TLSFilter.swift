@@ -173,8 +173,8 @@ package final class TLSFilter {
                 take(
                     bytes.span.bytes.extracting(event.place..<event.place + event.count), from: event.direction,
                     at: event.time, packet: event.packet)
-            case .missing: missing(event.count, from: event.direction, at: event.time)
-            case .finished: finished(event.ending, from: event.direction, at: event.time)
+            case .missing: miss(event.count, from: event.direction, at: event.time)
+            case .finished: finish(event.ending, from: event.direction, at: event.time)
             case .opened, .closed, .advanced, .learned, .noticed: continue
             }
         }
@@ -182,7 +182,13 @@ package final class TLSFilter {
 
     /// The next bytes of a direction were not seen.
     package func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        (now, heldMemory) = ((time, 0), 0)
+        heldMemory = 0
+        miss(byteCount, from: direction, at: time)
+        countMemory()
+    }
+
+    private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        now = (time, 0)
         if isForeign { return receiver.passedMissing(byteCount, from: direction, at: time) }
         if state == .beginning { first = first ?? (direction, []) }
         if state == .beginning, first?.direction == direction {
@@ -201,7 +207,13 @@ package final class TLSFilter {
 
     /// A direction ended.
     package func finished(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        (now, heldMemory) = ((time, 0), 0)
+        heldMemory = 0
+        finish(ending, from: direction, at: time)
+        countMemory()
+    }
+
+    private func finish(_ ending: Ending, from direction: Direction, at time: Timestamp) {
+        now = (time, 0)
         if isForeign { return receiver.passedEnd(ending, from: direction, at: time) }
         if state == .beginning {
             held.events.append(.finished(ending, direction, 0, time))

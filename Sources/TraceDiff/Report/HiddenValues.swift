@@ -23,11 +23,12 @@ package struct HiddenValues: Sendable {
             fromServer: SecretPaths(secrets, from: .fromServer) { _ in true })
     }
 
-    /// An item with its hidden values replaced; bytes that belong to no frame may hold anything.
+    /// An item with its hidden values replaced. Text and bytes that were not read, and those that belong to no frame, may hold any.
     func shown(_ item: RecordedItem) -> RecordedItem {
         switch item {
         case .frame(var frame):
-            frame.fields = shown(frame.fields, paths[frame.from].fields)
+            let fields = paths[frame.from].fields
+            frame.fields = shown(frame.fields, fields.isEmpty ? [] : fields + [[StructuredHead.raw]])
             frame.body = body(frame.body, paths[frame.from].body)
             return .frame(frame)
         case .unframed(var run):
@@ -49,49 +50,47 @@ package struct HiddenValues: Sendable {
     }
 
     private func hides(_ path: String, _ paths: SecretPaths) -> Bool {
-        // An index stands in brackets or between dots.
-        let parts = path.split { $0 == "." || $0 == "[" || $0 == "]" }.map(String.init)
+        let parts = path.split { $0 == "." || $0 == "[" || $0 == "]" }.map { $0.lowercased() }
         func overlap(_ secret: [String], _ path: ArraySlice<String>) -> Bool {
             // Indices are passed over: a name applied to an array is looked up in each element.
             let names = path.filter { Int($0) == nil }
-            let wanted = secret.filter { Int($0) == nil && !$0.contains("=") }
+            let wanted = secret.filter { Int($0) == nil && !$0.contains("=") }.map { $0.lowercased() }
             return names.starts(with: wanted) || wanted.starts(with: names)
         }
-        switch parts.first {
-        case "fields": return paths.fields.contains { overlap($0, parts.dropFirst()) }
-        case "body":
-            guard !paths.body.isEmpty, parts.count > 1 else { return !paths.body.isEmpty }
-            // Text and bytes were not read: a secret may be anywhere in them.
-            if parts[1] == "text" || parts[1] == "hex" { return true }
-            guard ["json", "protobuf", "fields"].contains(parts[1]) else { return false }
-            return paths.body.contains { secret in
-                overlap(
-                    secret.first.map(BodyFormat.isForm) == true ? Array(secret.dropFirst()) : secret, parts.dropFirst(2)
-                )
-            }
+        switch (parts.first, parts.dropFirst().first) {
+        // The bytes as they came hold all values.
+        case ("fields", StructuredHead.raw): return !paths.fields.isEmpty
+        case ("fields", _): return paths.fields.contains { overlap($0, parts.dropFirst()) }
+        case ("body", "json"), ("body", "protobuf"), ("body", "fields"):
+            let inner = parts.dropFirst(2)
+            if inner.first == StructuredHead.raw { return !paths.body.isEmpty }
+            return Self.withoutForms(paths.body).contains { overlap($0, inner) }
+        // What was not read may hold any of them.
+        case ("body", "text"), ("body", "hex"), ("body", nil): return !paths.body.isEmpty
+        case ("unframed", "hex"), ("unframed", nil): return !paths.isEmpty
         default: return false
         }
     }
 
+    /// Paths in a body without its form, which may be left out: `json.user` is `user`.
+    private static func withoutForms(_ paths: [[String]]) -> [[String]] {
+        paths.map { $0.first.map(BodyFormat.isForm) == true ? Array($0.dropFirst()) : $0 }
+    }
+
     private func body(_ body: JSONValue, _ paths: [[String]]) -> JSONValue {
         guard !paths.isEmpty, case .object(let members) = body else { return body }
-        let inner = paths.map { $0.first.map(BodyFormat.isForm) == true ? Array($0.dropFirst()) : $0 }
+        let inner = Self.withoutForms(paths)
         return .object(
             members.map { member in
                 var member = member
                 switch member.name {
-                case "json", "protobuf", "fields": member.value = shown(member.value, inner)
-                case "text" where !mayHave(inner, member.value.string ?? ""): break
+                case "json", "protobuf": member.value = shown(member.value, inner)
+                case "fields": member.value = shown(member.value, inner + [[StructuredHead.raw]])
                 case "text", "hex": member.value = Self.hidden
                 default: break
                 }
                 return member
             })
-    }
-
-    /// Whether text that was not read may have a value of such a name.
-    private func mayHave(_ paths: [[String]], _ text: String) -> Bool {
-        paths.contains { path in path.last.map { text.lowercased().contains($0.lowercased()) } ?? true }
     }
 
     private func shown(_ value: JSONValue, _ paths: [[String]]) -> JSONValue {

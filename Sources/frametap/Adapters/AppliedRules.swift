@@ -10,7 +10,9 @@ final class AppliedRules: TraceSink {
     var takesFrames: Bool { false }
     var bodyLimit: Int { 0 }
 
-    func action(_ report: ActionReport, on connection: TracedConnection) { names.insert(report.rule) }
+    func action(_ report: ActionReport, on connection: TracedConnection) {
+        if !report.detail.hasPrefix(ActionReport.notDone) { names.insert(report.rule) }
+    }
 
     /// Warns of the rules for frames that applied to none.
     func warnOfOthers(_ rules: [Rule]) {

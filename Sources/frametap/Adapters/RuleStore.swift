@@ -25,9 +25,12 @@ final class RuleStore: Sendable {
                 (rules, seed) = try RuleFile.load(
                     file.text, file: file.path, format: format, isProvisional: isProvisional)
             }
+            let inFile = rules.count
             for (place, text) in own.enumerated() {
                 rules.append(
-                    try RuleFile.rule(text, number: place + 1, format: format, isProvisional: isProvisional))
+                    try RuleFile.rule(
+                        text, number: inFile + place + 1, format: format, isProvisional: isProvisional,
+                        option: own.count > 1 ? "--rule number \(place + 1)" : "--rule"))
             }
             return (rules, seed)
         }

@@ -138,6 +138,20 @@ import Testing
         #expect(framer.heldBytes == 4_000_000)
     }
 
+    /// What an opening has searched for is not what the frames after it end with.
+    @Test func anOpeningSearchesForItsOwnEnd() throws {
+        let rule = try rule(
+            """
+            format: x
+            first: { header: [], framing: { rule: escaped, start: 0x02, end: 0x03, escape: 0x10, limit: 64 B } }
+            framing: { rule: delimiter, end: "\\n" }
+            """)
+        let lines = (0..<40).map { "this is line \($0)\n" }.joined()
+        let (log, _) = frame([.bytes([2] + Array(lines.utf8))], with: rule)
+        #expect(log.frames.count > 30 && log.frames.dropFirst().allSatisfy { $0.shape.total < 20 }, "\(log.results)")
+        expectCuttingDoesNotMatter([2] + Array(lines.utf8), rule: rule)
+    }
+
     /// Flags that start frames, one after the other, beyond the limit: none of them has an end before the others.
     @Test func startFlagsBeyondTheLimitAreNotSearchedAgain() throws {
         let rule = try rule("format: x\nframing: { rule: escaped, start: 0x02, end: 0x03, escape: 0x10, limit: 4 MiB }")

@@ -28,6 +28,27 @@ import Testing
             bytes.span.bytes, shape, changes: changes, body: body.map { .text($0) }, isRaw: isRaw)
     }
 
+    /// Fields after the body belong to the frame as those before it do.
+    @Test(arguments: ["rule: length-field, field: length", "rule: fields, body: length"])
+    func fieldsAfterTheBodyAreChanged(framing: String) throws {
+        let side = try side(
+            """
+            header: [{ kind: u8 }, { length: u8 }]
+            trailer: [{ status: u8 }, { sum: { type: u8, checksum: sum8 } }]
+            framing: { \(framing) }
+            body: text
+            """)
+        let bytes: [UInt8] = [1, 2, 0x48, 0x69, 7, 0xbb]
+        #expect(try edit(bytes, side, []) == bytes)
+        #expect(try edit(bytes, side, [Field("status", .integer(9))]) == [1, 2, 0x48, 0x69, 9, 0xbd])
+        #expect(
+            try edit(bytes, side, [Field("kind", .integer(2)), Field("status", .integer(9))], body: "Hey")
+                == [2, 3, 0x48, 0x65, 0x79, 9, 0x34])
+        #expect(try edit(bytes, side, [Field("sum", .integer(9))], isRaw: true) == [1, 2, 0x48, 0x69, 7, 9])
+        #expect(throws: EncodingError.self) { try edit(bytes, side, [Field("sum", .integer(9))]) }
+        #expect(throws: EncodingError.self) { try edit(bytes, side, [Field("other", .integer(9))]) }
+    }
+
     // MARK: Lines
 
     private static let lines = """

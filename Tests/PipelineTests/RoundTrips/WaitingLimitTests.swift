@@ -11,14 +11,16 @@ import Trace
     private let loopback = IPAddress(v4: 0x7f00_0001)
 
     /// Lines of a type and an id, each asked by the client and answered by the server.
-    private func decoder(_ monitor: RoundTripMonitor, _ output: MemoryOutput? = nil) throws -> Decoder {
+    private func decoder(
+        _ monitor: RoundTripMonitor, _ output: MemoryOutput? = nil, within: String = ""
+    ) throws -> Decoder {
         let format = try FormatLoader.load(
             """
             format: asking
             framing: { rule: fixed, size: 2 }
             header: [{ kind: { type: char } }, { id: { type: char } }]
             frame: { type: kind }
-            pairs: [{ request: from == client, from: client, answer: from == server, by: order }]
+            pairs: [{ request: from == client, from: client, answer: from == server, by: order\(within) }]
             """, file: "asking")
         return Decoder(
             DecodingOptions(.fixed(format)), analyses: [monitor],
@@ -32,9 +34,12 @@ import Trace
                 server: Endpoint(loopback, 9_000), handshake: true))
     }
 
-    private func send(_ count: Int, _ connection: any ConnectionReceiver, _ direction: Direction = .fromClient) {
+    private func send(
+        _ count: Int, _ connection: any ConnectionReceiver, _ direction: Direction = .fromClient,
+        at time: Timestamp = Timestamp(nanoseconds: 0)
+    ) {
         let lines = [UInt8](repeating: UInt8(ascii: "a"), count: 2 * count)
-        connection.received(lines.span.bytes, from: direction, at: Timestamp(nanoseconds: 0), packet: 0)
+        connection.received(lines.span.bytes, from: direction, at: time, packet: 0)
     }
 
     private func close(_ connection: any ConnectionReceiver) {
@@ -63,6 +68,24 @@ import Trace
         let found = try traceLines(output.text).filter { $0["kind"] == "unanswered" }
         let judged = Set(found.map(\.connection))
         #expect(judged == Set(1...10).union(31...60), "\(judged.sorted())")
+    }
+
+    /// What is overdue is forgotten before anything that still may be answered.
+    @Test func whatIsOverdueIsForgottenFirst() throws {
+        var times = 0
+        let monitor = RoundTripMonitor(mostWaiting: 100) { _ in times += 1 }
+        let decoder = try decoder(monitor, within: ", within: 1 s")
+        let connection = open(decoder, 1)
+        send(90, connection)
+        let later = Timestamp(seconds: 10, nanoseconds: 0)
+        decoder.advance(to: later)
+        #expect(monitor.remembered.waiting == 90)
+        send(20, connection, at: later)
+        #expect(monitor.remembered.waiting == 20)
+        send(20, connection, .fromServer, at: later)
+        #expect(times == 20)
+        close(connection)
+        decoder.finish()
     }
 
     /// A connection on which nothing waits takes no memory, but for a few that are likely to go on.

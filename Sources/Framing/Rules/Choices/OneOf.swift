@@ -34,7 +34,9 @@ struct OneOf: CompositeRule {
             }
             memory.forget()
         }
-        guard explains else { return .bad(telling ?? BadBytes(.badHead, "")) }
+        // The kinds that were ruled out before have faults, too.
+        guard explains || waited != nil else { return .bad(telling ?? BadBytes(.badHead, "")) }
+        memory.explains = explains
         return .bad(explained(bytes, from: start, origin: origin, ended: ended, memory))
     }
 
@@ -47,14 +49,13 @@ struct OneOf: CompositeRule {
         var reasons: [BadBytes] = []
         for part in parts {
             var memory = memory
-            memory.explains = true
             let scan = part.scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             if case .bad(let bad) = scan { reasons.append(bad) }
         }
         guard var bad = reasons.first(where: \.isTelling) ?? reasons.first else {
             return BadBytes(.badHead, "no kind of frame starts at offset \(origin + start)")
         }
-        if parts.count > 1 { bad.detail = misses(reasons, at: origin + start) }
+        if memory.explains, parts.count > 1 { bad.detail = misses(reasons, at: origin + start) }
         return bad
     }
 
