@@ -119,7 +119,7 @@ import Testing
             "--rule", "drop: body.text == \"two\"; name: dropping", "--rule",
             "drop: body.text == \"tow\"; name: misspelled",
             "--rule", "latency: 1 ms; name: slow", "--rule",
-            "replace: { fields: { none: 1 } }; when: body.text == \"one\"; name: impossible",
+            "replace: { body: { text: \"a\\nb\" } }; when: body.text == \"one\"; name: impossible",
         ])
         #expect(try await session.say("one;two;three")["server got"] == "one\nthree\n")
         _ = try await session.proxy.stop()
