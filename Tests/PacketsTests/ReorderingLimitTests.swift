@@ -156,9 +156,10 @@ import Testing
                 reassembler.receive(segment, payload: payload.span.bytes, at: now, packet: 1)
                 most = max(most, reassembler.heldMemory)
             }
+            // It holds 10,000 bytes, and 7 conflicts of twice as many.
+            if port == 1 { #expect(reassembler.heldMemory > 150_000) }
         }
-        // One connection holds 10,000 bytes and 7 conflicts of twice as many.
-        #expect(most > 150_000 && most <= 200_000, "\(most)")
+        #expect(most <= 200_000, "\(most)")
         reassembler.finish()
         let conflicts = log.events.count { if case .noticed(_, _, .conflict, _, _) = $0 { true } else { false } }
         // Of a stream whose start was settled early, later copies are retransmissions.
