@@ -77,8 +77,7 @@ package final class StreamFaults: Analysis {
                         "the memory limit was reached (--memory-limit): \(Quantities.counted(byteCount, "byte")) from the \(packet.direction.sender) waited behind a gap, which is now declared missing",
                     data: [Field("evicted", .text("segments")), Field("held", .integer(Int64(byteCount)))]))
         case .synchronised, .acknowledged, .unseen, .retransmitted, .overtaken, .waiting, .windowClosed, .unrecorded,
-            .held,
-            .idle, .segment, .tls, .action, .annotated, .tlsTruncated, .tlsFault, .tlsKeysMissing:
+            .held, .idle, .segment, .tls, .action, .annotated, .tlsTruncated, .tlsFault, .tlsKeysMissing:
             return
         }
     }
