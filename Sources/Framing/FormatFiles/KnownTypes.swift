@@ -69,10 +69,10 @@ package enum ConditionCheck {
         let sides = formats.filter(\.isFramed).flatMap { [$0.directions.fromClient, $0.directions.fromServer] }
         guard !sides.isEmpty else { return [] }
         var complaints: [String] = []
+        // If those of one side may be any, so may all.
         let types = sides.map(\.knownTypes)
-        if let first = types.first, types.allSatisfy({ $0 != nil }) {
-            let all = types.dropFirst().reduce(first) { all, own in own.flatMap { all?.union($0) } }
-            complaints += condition.texts(comparedWith: ["type"]).compactMap { all?.complaint(about: $0) }
+        if let all = types.dropFirst().reduce(types[0], { all, own in own.flatMap { all?.union($0) } }) {
+            complaints += condition.texts(comparedWith: ["type"]).compactMap { all.complaint(about: $0) }
         }
         for path in Set(condition.paths) where path.count == 2 && path[0] == "fields" {
             let texts = condition.texts(comparedWith: path).filter { Double($0) == nil }
