@@ -18,8 +18,9 @@ struct OneOf: CompositeRule {
         let explains = memory.explains
         defer { memory.explains = explains }
         memory.explains = false
-        // The kinds before the one that more bytes were waited for are ruled out; what was searched was searched for that one.
-        let waited = memory.kind
+        // The kinds before the one that more bytes were waited for are ruled out; what was searched was searched for that one. In states, the
+        // memory might be that of another rule with more kinds.
+        let waited = memory.kind.flatMap { $0 < parts.count ? $0 : nil }
         memory.kind = nil
         if waited == nil { memory.forget() }
         var telling: BadBytes?
