@@ -6,6 +6,7 @@ Chromium is driven through chromedriver; Firefox speaks BiDi itself (--remote-de
 import base64
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -26,6 +27,10 @@ class BrowserError(Exception):
     pass
 
 
+class BrowserLost(BrowserError):
+    """The browser answers no more: it ended, or hangs."""
+
+
 class Browser:
     """One browser with one tab."""
 
@@ -34,6 +39,7 @@ class Browser:
         self.profile = tempfile.mkdtemp(prefix="frametap-page-")
         self.number = 0
         self.events = []
+        self.lost = False
         start = {"chromium": self._chromium, "firefox": self._firefox}[name]
         start()
         self.command("session.subscribe", {"events": ["log.entryAdded"]})
@@ -83,6 +89,27 @@ class Browser:
         self.driver = None
 
     def command(self, method, parameters):
+        try:
+            return self._command(method, parameters)
+        except OSError as error:
+            self.lost = True
+            raise BrowserLost(f"no answer to {method} {json.dumps(parameters)[:200]}: {error}; {self._processes()}") from None
+
+    def _processes(self):
+        """What the browser's processes do, to tell one that hangs from one that ended or waits; Linux only."""
+        found = []
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                name, _, rest = path.read_text(errors="replace").partition("(")[2].rpartition(")")
+            except OSError:
+                continue
+            fields = rest.split()
+            # proc(5): the state, the parent, the group, the session; ticks in user and kernel mode follow as 14 and 15.
+            if fields[3] == str(self.process.pid):
+                found.append(f"{name} {fields[0]} {(int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK'):.0f} s")
+        return "its processes, with state and processor time: " + (", ".join(sorted(found)) or "none")
+
+    def _command(self, method, parameters):
         self.number += 1
         self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
         while True:
@@ -180,18 +207,20 @@ class Browser:
 
     def close(self):
         try:
-            if self.driver:
+            if self.lost:
+                pass
+            elif self.driver:
                 port, session = self.driver
                 urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/session/{session}", method="DELETE"), timeout=20).read()
             else:
                 self.command("browser.close", {})
-        except (OSError, BrowserError, ConnectionError):
+        except (OSError, BrowserError):
             pass
         try:
-            self.process.wait(5)
+            self.process.wait(0 if self.lost else 5)
         except subprocess.TimeoutExpired:
             try:
-                os.killpg(self.process.pid, signal.SIGTERM)
+                os.killpg(self.process.pid, signal.SIGKILL if self.lost else signal.SIGTERM)
             except ProcessLookupError:
                 pass
         self.socket.close()

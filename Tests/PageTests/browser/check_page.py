@@ -55,6 +55,13 @@ def main():
             try:
                 for check in [each for each in checks if not getattr(each, "without_browser", False)]:
                     ok = attempt(check, browser, folder, chosen)
+                    if browser.lost:
+                        # A browser that hangs or ends says nothing about the checks after it, and maybe nothing about this one: a page
+                        # that makes it hang does so again.
+                        browser.close()
+                        browser = Browser(name)
+                        print(f"➜ {name}: started again, for the same check" if not ok else f"➜ {name}: started again", flush=True)
+                        ok = ok or attempt(check, browser, folder, chosen)
                     passed, failed = passed + ok, failed + (not ok)
             finally:
                 browser.close()
