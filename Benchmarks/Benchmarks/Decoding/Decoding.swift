@@ -48,7 +48,7 @@ let benchmarks: @Sendable () -> Void = {
                 benchmark.startMeasurement()
                 let (frames, written) = try run.decode(capture)
                 benchmark.stopMeasurement()
-                blackGap(written)
+                blackHole(written)
                 if !one.frames.contains(frames) {
                     benchmark.error("\(one.name): \(frames) frames, expected \(one.frames)")
                 }
