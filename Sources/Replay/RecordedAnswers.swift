@@ -73,21 +73,21 @@ struct RecordedAnswers {
     /// Kinds of the server's frames that have the same name as the client's heartbeats, or that occur only immediately after
     /// them, and more than once.
     private static func heartbeatAnswers(in connection: RecordedConnection, _ echoes: inout Echoes) -> Set<Int> {
-        var behind: [Int: Int] = [:]
+        var afterHeartbeats: [Int: Int] = [:]
         var elsewhere: Set<Int> = []
         var sameName: Set<Int> = []
         let names = Set(connection.frames.filter { $0.isHeartbeat && $0.from == .fromClient }.map(\.type))
-        var isBehind = false
+        var isAfterHeartbeat = false
         for item in connection.items {
             if item.from == .fromClient {
-                isBehind = item.frame?.isHeartbeat ?? false
+                isAfterHeartbeat = item.frame?.isHeartbeat ?? false
                 continue
             }
             let kind = echoes.known(item).kind
             if let frame = item.frame, frame.type != nil, names.contains(frame.type) { sameName.insert(kind) }
-            if isBehind { behind[kind, default: 0] += 1 } else { elsewhere.insert(kind) }
-            isBehind = false
+            if isAfterHeartbeat { afterHeartbeats[kind, default: 0] += 1 } else { elsewhere.insert(kind) }
+            isAfterHeartbeat = false
         }
-        return sameName.union(behind.filter { $0.value > 1 && !elsewhere.contains($0.key) }.keys)
+        return sameName.union(afterHeartbeats.filter { $0.value > 1 && !elsewhere.contains($0.key) }.keys)
     }
 }

@@ -24,7 +24,7 @@ package struct PackedNumbers: Sendable {
 
     /// Numbers to unpack.
     ///
-    /// - Parameter bytes: those of others that were packed, and perhaps more behind them.
+    /// - Parameter bytes: those of others that were packed, and perhaps more after them.
     package init(_ bytes: [UInt8], near base: Timestamp) {
         (self.bytes, self.base, place) = (bytes, base, 1)
     }

@@ -158,7 +158,7 @@ struct CountingTests {
                     alone += part.frames
                     if part.bytes < chunk.count {
                         _ = other.receive(
-                            restOf: chunk.span.bytes, behind: part, at: time, packet: packet, scratch: otherScratch,
+                            restOf: chunk.span.bytes, after: part, at: time, packet: packet, scratch: otherScratch,
                             into: counted)
                     } else {
                         #expect(part.held == one.heldMemory && part.held == other.heldMemory, "seed \(seed)")

@@ -108,7 +108,7 @@ import Testing
                 let isText = String(validating: bytes, as: UTF8.self) != nil
                 for first in 0...bytes.count {
                     for second in first...bytes.count {
-                        var body = StreamedBody(behind: bytes.span.bytes.extracting(0..<first))
+                        var body = StreamedBody(after: bytes.span.bytes.extracting(0..<first))
                         body.take(bytes.span.bytes.extracting(first..<second))
                         body.take(bytes.span.bytes.extracting(second..<bytes.count))
                         #expect(body.isWholeText == isText, "\(bytes) cut at \(first) and \(second)")

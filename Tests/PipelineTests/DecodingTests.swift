@@ -132,7 +132,7 @@ import Trace
         #expect(decoded.lines.map(\.event) == ["trace", "opened", "closed", "summary"])
     }
 
-    @Test func behindTheLimitTheFormatIsNotLookedForAnyMore() throws {
+    @Test func afterTheLimitTheFormatIsNotLookedForAnyMore() throws {
         var generator = SeededGenerator(seed: 7)
         let garbage = [UInt8](repeating: 0, count: 65_536)
         let message = try chat.message("txt", Array("hello".utf8))

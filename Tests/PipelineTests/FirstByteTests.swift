@@ -11,7 +11,7 @@ import Testing
         for format in try BuiltInFormats.all() + ExampleFormats.recognised() {
             guard let plan = TrialPlan(format) else { continue }
             for direction in Direction.allCases {
-                for byte in UInt8.min...UInt8.max where plan.isOut(behindFirst: byte, from: direction, aligned: aligned)
+                for byte in UInt8.min...UInt8.max where plan.isOut(afterFirst: byte, from: direction, aligned: aligned)
                 {
                     let candidate = Candidate(plan, aligned: aligned)
                     candidate.receive([byte].span.bytes, from: direction)
@@ -28,9 +28,9 @@ import Testing
         let format = try #require(try BuiltInFormats.format(named: "json-envelope"))
         let plan = try #require(TrialPlan(format))
         for _ in 0..<2 {
-            #expect(plan.isOut(behindFirst: UInt8(ascii: "a"), from: .fromClient, aligned: true))
-            #expect(!plan.isOut(behindFirst: UInt8(ascii: "{"), from: .fromClient, aligned: true))
-            #expect(!plan.isOut(behindFirst: UInt8(ascii: "a"), from: .fromClient, aligned: false))
+            #expect(plan.isOut(afterFirst: UInt8(ascii: "a"), from: .fromClient, aligned: true))
+            #expect(!plan.isOut(afterFirst: UInt8(ascii: "{"), from: .fromClient, aligned: true))
+            #expect(!plan.isOut(afterFirst: UInt8(ascii: "a"), from: .fromClient, aligned: false))
         }
     }
 }

@@ -67,7 +67,7 @@ import Trace
         #expect(findings(try trace(yaml, chunks + [(9, .fromServer, [1, 1, 7])])) == expected)
     }
 
-    @Test func behindAGapANumberIsTakenAsItIs() throws {
+    @Test func afterAGapANumberIsTakenAsItIs() throws {
         let yaml = "header: [{ n: u8 }]\nframing: { rule: fixed, size: 1 }\nsequence: { value: n, step: 1 }"
         let lines = try trace(yaml, [(0, .fromClient, [1, 2]), (1, .fromClient, []), (2, .fromClient, [7, 8])])
         #expect(findings(lines) == [])

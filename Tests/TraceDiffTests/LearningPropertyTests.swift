@@ -48,12 +48,12 @@ import Trace
                 .joined()
         }
         for _ in 0..<500 {
-            let (before, behind) = (literal(), literal())
+            let (before, later) = (literal(), literal())
             let template = TextTemplate(parts: [
-                .literal(Array(before.utf8)), .any(Placeholder(.uuid, 1, 4_096)), .literal(Array(behind.utf8)),
+                .literal(Array(before.utf8)), .any(Placeholder(.uuid, 1, 4_096)), .literal(Array(later.utf8)),
             ])
             #expect(TextTemplate(template.source) == template, "seed \(seed): \(template.source)")
-            let text = before + Self.value(.uuid, &generator) + behind
+            let text = before + Self.value(.uuid, &generator) + later
             #expect(TextTemplate(template.source)?.masking(text)?.masked == 36, "seed \(seed): \(template.source)")
         }
         #expect(TextTemplate("««»uuid»") == nil)

@@ -42,7 +42,7 @@ extension Hazard {
             guard frame.direction == .fromServer else { return nil }
             return Self.shortRead(frame.chunks, frame.shape.head).map(Self.takesForAnswer)
         case .mergedResponses:
-            return frame.direction == .fromServer && frame.hasBytes(behindFirst: frame.shape.head)
+            return frame.direction == .fromServer && frame.hasBytes(afterFirst: frame.shape.head)
                 ? "loses data: drops what is after the first answer of a read" : nil
         case .perRead:
             guard frame.direction == .fromClient, !frame.chunks.isEmpty else { return nil }

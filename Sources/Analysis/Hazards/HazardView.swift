@@ -32,7 +32,7 @@ struct HazardView {
         return last.upperBound - place.upperBound < shape.head
     }
     /// Whether some of its bytes are after the first `count` of a read.
-    func hasBytes(behindFirst count: Int) -> Bool {
+    func hasBytes(afterFirst count: Int) -> Bool {
         chunks.contains { min($0.upperBound, place.upperBound) > $0.lowerBound + count }
     }
     /// How many of its bytes are held at the end of each read but the last.

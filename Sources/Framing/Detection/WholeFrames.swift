@@ -37,7 +37,7 @@ extension PlainLengths {
 extension Delimiter {
     /// Nothing but the first delimiter shows where a frame starts, so none is known to start with the first byte.
     package func wholeFrames(in bytes: RawSpan) -> WholeFrames? {
-        guard case .behind(_, isCertain: true) = landmark, bytes.byteCount <= WholeFrames.mostBytes else { return nil }
+        guard case .after(_, isCertain: true) = landmark, bytes.byteCount <= WholeFrames.mostBytes else { return nil }
         var ends = 0
         for at in 0..<bytes.byteCount where lastBytes.contains(bytes[byte: at]) { ends += 1 }
         return WholeFrames(inARow: max(0, ends - 1), fromStart: 0)

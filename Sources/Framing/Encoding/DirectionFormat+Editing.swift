@@ -62,10 +62,10 @@ extension FrameLayout {
         if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
             throw EncodingError("\(shown.name) holds state from earlier frames, and is not part of this one")
         }
-        let behind = Set(trailer?.names ?? []).subtracting(head?.names ?? [])
+        let afterBody = Set(trailer?.names ?? []).subtracting(head?.names ?? [])
         let (frame, read) = try verified(changes, changes) { changes throws(EncodingError) in
             var parts = old
-            let inHead = changes.filter { !behind.contains($0.name) }
+            let inHead = changes.filter { !afterBody.contains($0.name) }
             if let head { parts.head = try head.edit(old.head, inHead, body: old.body.count) } else { parts.head = [] }
             parts.trailer = try trailer?.edit(old.trailer, changes, body: old.body.count) ?? []
             parts.given.removeAll { known in changes.contains { $0.name == known.name } }

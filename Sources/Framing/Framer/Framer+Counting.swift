@@ -74,7 +74,7 @@ extension Framer {
         counted.bytes = at
         if at < end, !isStopped {
             hold(
-                chunk.extracting(unchecked: Range(uncheckedBounds: (at, end))), next, lengths, behind: counted.frames,
+                chunk.extracting(unchecked: Range(uncheckedBounds: (at, end))), next, lengths, after: counted.frames,
                 scratch)
             counted.bytes = end
         }
@@ -86,7 +86,7 @@ extension Framer {
     ///
     /// - Returns: approximately how much memory is held now.
     package mutating func receive(
-        restOf chunk: RawSpan, behind counted: Counted, at time: Timestamp, packet: Int, scratch: FramingScratch,
+        restOf chunk: RawSpan, after counted: Counted, at time: Timestamp, packet: Int, scratch: FramingScratch,
         into receiver: any FrameReceiver
     ) -> Int {
         guard counted.bytes > 0 else {
@@ -165,7 +165,7 @@ extension Framer {
     /// Holds the bytes of an incomplete frame.
     @inline(__always)
     private mutating func hold(
-        _ bytes: RawSpan, _ total: Int?, _ lengths: PlainLengths, behind frames: Int, _ scratch: FramingScratch
+        _ bytes: RawSpan, _ total: Int?, _ lengths: PlainLengths, after frames: Int, _ scratch: FramingScratch
     ) {
         pending.append(bytes, of: total ?? 0, scratch)
         chunks.begin(with: latest, isCounted: total != nil)

@@ -83,7 +83,7 @@ extension Framer {
     /// Recorded frames that follow one another and end in the same chunk.
     private struct ChunkGroup {
         var frames = 0..<0
-        /// How many frames have bytes in the chunk: the one behind them may begin there.
+        /// How many frames have bytes in the chunk: the one after them may begin there.
         var companions = 0
     }
 

@@ -51,7 +51,7 @@ extension Framer {
     }
 
     /// Examines held bytes before they are given up: fewer bytes than were waited for may show that no frame starts there, as
-    /// they would have in one chunk. A search waits no longer for the end of a frame: others may be behind its start.
+    /// they would have in one chunk. A search waits no longer for the end of a frame: others may begin after its start.
     mutating func lookAgain(scratch: FramingScratch, into receiver: any FrameReceiver) {
         guard !pending.isEmpty, shape == nil, pending.count < wanted else { return }
         cutHeld(followedBy: .gap, scratch: scratch, into: receiver)

@@ -10,7 +10,7 @@ extension Framer {
             guard !pending.isEmpty else { return 1 }
             if let shape { return max(1, (seen < shape.head ? shape.head : shape.total) - seen) }
             if wanted > pending.count { return wanted - pending.count }
-            return 1 + rule.inert(next, behind: pending.count)
+            return 1 + rule.inert(next, after: pending.count)
         case .searching:
             // The search has said how many bytes the place on trial needs; a gap ends its wait.
             let least = pending.isEmpty ? 1 : max(1, wanted - pending.count)
@@ -18,9 +18,9 @@ extension Framer {
             guard hasRun, counts.frames > 0 || !shared.hasOpening else { return least }
             switch shared.landmark {
             case .never: return .max
-            case .at, .behind(_, isCertain: true): return max(least, 1 + next.count(before: shared.landmarkEnds))
+            case .at, .after(_, isCertain: true): return max(least, 1 + next.count(before: shared.landmarkEnds))
             case .none: return max(least, 1 + inert(next))
-            case .anywhere, .behind: return least
+            case .anywhere, .after: return least
             }
         case .skipping(let end, _): return max(1, end - origin - seen)
         }

@@ -27,7 +27,7 @@ extension Framer {
     }
 
     private func openBody(_ shape: FrameShape) -> StreamedBody {
-        body ?? StreamedBody(behind: pending.storage.span.bytes.extracting(shape.head..<pending.count))
+        body ?? StreamedBody(after: pending.storage.span.bytes.extracting(shape.head..<pending.count))
     }
 
     /// Completes a frame with zeros for bytes that were not seen; for a streamed body, only as many as are kept.

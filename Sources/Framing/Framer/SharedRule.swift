@@ -57,7 +57,7 @@ package class SharedRule {
         // Of frames of one size, none is inside another.
         longestSearched = rule is FixedSize ? FrameChain.window : FrameChain.openingWindow
         ends = landmark.ends
-        if case .behind(_, isCertain: true) = landmark { endsAreCertain = true } else { endsAreCertain = false }
+        if case .after(_, isCertain: true) = landmark { endsAreCertain = true } else { endsAreCertain = false }
         longestEnd = ends.map(\.count).max() ?? 1
         var landmarkEnds = ByteSet()
         if case .at(let mark, _) = landmark, let last = mark.last { landmarkEnds.insert(last) }

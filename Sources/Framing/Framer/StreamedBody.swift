@@ -10,7 +10,7 @@ struct StreamedBody: Sendable {
     private var rest: [UInt8] = []
 
     /// A body of which the first bytes are kept.
-    init(behind kept: RawSpan) {
+    init(after kept: RawSpan) {
         isText = true
         look(at: kept)
     }

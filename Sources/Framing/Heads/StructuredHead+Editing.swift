@@ -4,7 +4,7 @@ extension StructuredHead {
     package func edit(_ head: [UInt8], _ changes: [Field], body: Int) throws(EncodingError) -> [UInt8] {
         let old = try raw(changes) ?? head
         var rest = changes.filter { $0.name != Self.raw }
-        if rest.isEmpty, hasBody(body, behind: old.span.bytes), plainFields(of: old.span.bytes) != nil { return old }
+        if rest.isEmpty, hasBody(body, after: old.span.bytes), plainFields(of: old.span.bytes) != nil { return old }
         // Of values that are not collected, the new header would have none.
         guard var fields = plainFields(of: old.span.bytes, whole: true) else {
             throw EncodingError("the header cannot be read, or has more than \(StructureValues.most) values")

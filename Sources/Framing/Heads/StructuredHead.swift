@@ -82,7 +82,7 @@ package struct StructuredHead: Head {
         let given = fields.filter { known.contains($0.name) }
         if let raw = fields.last(where: { $0.name == Self.raw })?.value.rawBytes,
             let read = plainFields(of: raw.span.bytes),
-            Self.same(read, given), hasBody(body, behind: raw.span.bytes)
+            Self.same(read, given), hasBody(body, after: raw.span.bytes)
         {
             return raw
         }
@@ -108,13 +108,13 @@ package struct StructuredHead: Head {
             return try StructureWriter.write(structure, given, body: (size, body), like: old)
         }
         let written = try StructureWriter.write(structure, given, body: nil, like: old)
-        if hasBody(body, behind: written.span.bytes) { return written }
+        if hasBody(body, after: written.span.bytes) { return written }
         // An answer to HEAD has a length, and no body: whether it is one is not known here.
         let asks = bodies.contains { $0.condition?.paths.contains { $0.first == "request" } ?? false }
         if body == 0, asks { return written }
         for size in sizes {
             if let bytes = try? StructureWriter.write(structure, given, body: (size, body), like: old),
-                hasBody(body, behind: bytes.span.bytes)
+                hasBody(body, after: bytes.span.bytes)
             {
                 return bytes
             }
@@ -123,14 +123,14 @@ package struct StructuredHead: Head {
     }
 
     /// Whether a header is followed by a body of this size.
-    func hasBody(_ count: Int, behind head: RawSpan) -> Bool {
-        guard let extent = extent(behind: head) else { return count == 0 }
+    func hasBody(_ count: Int, after head: RawSpan) -> Bool {
+        guard let extent = extent(after: head) else { return count == 0 }
         if case .size(let size)? = extent.kind { return extent.scope.number(size) == count }
         return true
     }
 
     /// The case that holds after a header, and the header's values; nil if none does.
-    private func extent(behind head: RawSpan) -> (kind: BodyExtent.Kind?, scope: StructureScope)? {
+    private func extent(after head: RawSpan) -> (kind: BodyExtent.Kind?, scope: StructureScope)? {
         var walk = StructureWalk()
         var nothing = NoVisitor()
         guard walk.go(structure, head, end: head.byteCount, &nothing) == .complete else { return nil }

@@ -22,7 +22,7 @@ struct FrameSearch {
     /// The next place to try.
     private var place: Int
     /// Whether the bytes before it end a frame; nil if not yet determined, or unknown.
-    private var isBehindEnd: Bool?
+    private var isAfterEnd: Bool?
     private var triesOpening: Bool
     /// Whether it is described how a frame was found.
     private let explains: Bool
@@ -65,9 +65,9 @@ struct FrameSearch {
     /// inserted right before a frame.
     private static let nearPlaces = 8
     /// How many bits the end of a frame before a place is worth, if every frame has one.
-    private static let behindEnd = 12.0
+    private static let afterEnd = 12.0
     /// The same if there is none.
-    private static let notBehindEnd = -4.0
+    private static let notAfterEnd = -4.0
     /// If a first frame has less evidence than this, other frames are searched for inside it that join the same chain.
     private static let doubtful = 20.0
     private static let mostOthers = 512
@@ -95,13 +95,13 @@ struct FrameSearch {
         case .at(let mark, let how):
             if let at = bytes.firstRange(of: mark, from: start) { return .found(at: at, how: how, isOpening: false) }
             return .undecided(from: max(start, bytes.byteCount - (mark.count - 1)), until: 0)
-        case .behind(let ends, isCertain: true):
+        case .after(let ends, isCertain: true):
             if let end = bytes.firstEnd(of: ends, from: start) {
                 let how = explains ? "a delimiter of \(8 * end.count) bits before it" : ""
                 return .found(at: end.upperBound, how: how, isOpening: false)
             }
             return .undecided(from: max(start, bytes.byteCount - (rule.longestEnd - 1)), until: 0)
-        case .none, .behind:
+        case .none, .after:
             let outcome = tryPlaces(rule, bytes, origin, following)
             guard case .undecided(let from, let until) = outcome, !rule.ends.isEmpty else { return outcome }
             // A frame's end may have begun before the place: those bytes are needed with the next ones.
@@ -170,7 +170,7 @@ struct FrameSearch {
             case .broken:
                 summed += trial.summed
                 place += 1
-                isBehindEnd = nil
+                isAfterEnd = nil
             }
         }
     }
@@ -195,16 +195,16 @@ struct FrameSearch {
             return (0, place - begin + 1)
         }
         while place - origin < bytes.byteCount {
-            let isEnd = isBehindEnd ?? endsFrame(rule, bytes, origin)
+            let isEnd = isAfterEnd ?? endsFrame(rule, bytes, origin)
             let isNear = place - begin < Self.nearPlaces
             if isEnd || isNear {
                 tried += 1
                 let index = place - origin
                 if rule.firstBytes.contains(bytes[byte: index]), rule.mayStart(bytes, at: index) {
-                    return (isEnd ? Self.behindEnd : place == begin ? 0 : Self.notBehindEnd, tried)
+                    return (isEnd ? Self.afterEnd : place == begin ? 0 : Self.notAfterEnd, tried)
                 }
                 place += 1
-                isBehindEnd = nil
+                isAfterEnd = nil
                 continue
             }
             // An end may have begun before the place.
@@ -219,7 +219,7 @@ struct FrameSearch {
                 return nil
             }
             place = origin + end.upperBound
-            isBehindEnd = true
+            isAfterEnd = true
         }
         return nil
     }

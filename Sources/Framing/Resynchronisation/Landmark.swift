@@ -5,7 +5,7 @@ package enum Landmark: Hashable, Sendable {
     /// Anywhere.
     case none
     /// After one of these byte strings, which end every frame. `isCertain`: a frame ends wherever one of them is.
-    case behind([[UInt8]], isCertain: Bool)
+    case after([[UInt8]], isCertain: Bool)
     /// Wherever these bytes, a marker or flag, are. `how` is a human-readable explanation.
     case at([UInt8], how: String)
     /// At the first available byte, for no place is better than another. `how` is a human-readable explanation.
@@ -19,15 +19,15 @@ package enum Landmark: Hashable, Sendable {
         if landmarks.allSatisfy({ $0 == first }) { return first }
         var ends: [[UInt8]] = []
         for landmark in landmarks {
-            guard case .behind(let own, _) = landmark else { return .none }
+            guard case .after(let own, _) = landmark else { return .none }
             ends += own.filter { !ends.contains($0) }
         }
-        return .behind(ends, isCertain: false)
+        return .after(ends, isCertain: false)
     }
 
     /// The byte strings that end every frame; empty if there are none.
     var ends: [[UInt8]] {
-        if case .behind(let ends, _) = self { ends } else { [] }
+        if case .after(let ends, _) = self { ends } else { [] }
     }
 }
 

@@ -66,7 +66,7 @@ package struct COBS: FramingRule {
         return content
     }
 
-    package var landmark: Landmark { .behind([[Self.end]], isCertain: true) }
+    package var landmark: Landmark { .after([[Self.end]], isCertain: true) }
 
     /// True: header, body and trailer are encoded.
     package var transforms: Bool { true }

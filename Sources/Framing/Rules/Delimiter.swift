@@ -66,7 +66,7 @@ package struct Delimiter: FramingRule {
     }
 
     /// Without a header, only the last byte of a delimiter ends a frame.
-    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+    package func inert(_ next: RawSpan, after count: Int) -> Int {
         guard head == nil else { return 0 }
         let most = max(0, min(next.byteCount, limit - count))
         var at = 0
@@ -91,7 +91,7 @@ package struct Delimiter: FramingRule {
     }
 
     /// Without constants in its header a frame ends wherever a delimiter is.
-    package var landmark: Landmark { .behind(ends, isCertain: head?.hasConstants != true && trailer == 0) }
+    package var landmark: Landmark { .after(ends, isCertain: head?.hasConstants != true && trailer == 0) }
 
     package var firstBytes: ByteSet { head?.firstBytes ?? .all }
 

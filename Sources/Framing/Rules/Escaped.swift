@@ -67,7 +67,7 @@ package struct Escaped: FramingRule {
 
     package var landmark: Landmark {
         if let start { return .at([start], how: "the next flag, which may be the end of a frame") }
-        return .behind([[end]], isCertain: true)
+        return .after([[end]], isCertain: true)
     }
 
     /// True: content has no flags and escapes, in header, body and trailer.

@@ -40,11 +40,11 @@ package struct FixedSize: EndedRule {
         guard head?.hasConstants == true else {
             // A body may have the same bytes as the end of a frame: only a chain of frames is evidence.
             if requiredEnd != nil, size <= FrameChain.window { return .none }
-            if let last = requiredEnd?.lastBytes { return .behind([last], isCertain: true) }
+            if let last = requiredEnd?.lastBytes { return .after([last], isCertain: true) }
             return .anywhere(how: "nothing but the first byte at hand: frames of a fixed size have no mark")
         }
         guard let end = head?.constantEnd, head?.fixedLength == size else { return .none }
-        return .behind([end], isCertain: false)
+        return .after([end], isCertain: false)
     }
 
     package var firstBytes: ByteSet { head?.firstBytes ?? .all }

@@ -38,7 +38,7 @@ package protocol FramingRule: Sendable {
     /// - Parameters:
     ///   - next: the bytes that follow.
     ///   - count: how many bytes of the frame there are.
-    func inert(_ next: RawSpan, behind count: Int) -> Int
+    func inert(_ next: RawSpan, after count: Int) -> Int
 
     /// Where frames may start, as far as that is known for all of them.
     var landmark: Landmark { get }
@@ -153,7 +153,7 @@ extension FramingRule {
     package var plainLengths: PlainLengths? { nil }
 
     /// None.
-    package func inert(_ next: RawSpan, behind count: Int) -> Int { 0 }
+    package func inert(_ next: RawSpan, after count: Int) -> Int { 0 }
 
     /// Anywhere.
     package var landmark: Landmark { .none }

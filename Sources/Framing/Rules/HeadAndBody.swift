@@ -100,7 +100,7 @@ package struct HeadAndBody: FramingRule {
         return FrameShape(head: head.count, body: size)
     }
 
-    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+    package func inert(_ next: RawSpan, after count: Int) -> Int {
         let most = max(0, min(next.byteCount, headLimit - count))
         guard let last = delimiter.last else { return 0 }
         let before = delimiter.count - 1

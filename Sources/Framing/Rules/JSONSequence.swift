@@ -64,7 +64,7 @@ package struct JSONSequence: FramingRule {
     }
 
     /// Only a closing bracket ends a frame.
-    package func inert(_ next: RawSpan, behind count: Int) -> Int {
+    package func inert(_ next: RawSpan, after count: Int) -> Int {
         let most = max(0, min(next.byteCount, limit - count))
         var at = 0
         while at < most, next[byte: at] != UInt8(ascii: "}"), next[byte: at] != UInt8(ascii: "]") { at += 1 }

@@ -196,10 +196,10 @@ package struct LengthField: EndedRule {
 
     package var landmark: Landmark {
         guard !ends.isEmpty else { return .none }
-        guard negativeIsEmpty else { return .behind([ends], isCertain: false) }
+        guard negativeIsEmpty else { return .after([ends], isCertain: false) }
         // A frame without body and terminator ends as its header does.
         guard case .decimal(let digitsEnd, _)? = head.fields.last?.kind else { return .none }
-        return .behind(digitsEnd == ends ? [ends] : [ends, digitsEnd], isCertain: false)
+        return .after(digitsEnd == ends ? [ends] : [ends, digitsEnd], isCertain: false)
     }
 
     package var firstBytes: ByteSet {

@@ -287,7 +287,7 @@ package struct Structured: EndedRule {
     package var landmark: Landmark {
         guard bodies.isEmpty, ends.isEmpty, trailer == 0 else { return .none }
         let lineEnds = head.structure.lineEnds
-        return lineEnds.isEmpty ? .none : .behind(lineEnds, isCertain: true)
+        return lineEnds.isEmpty ? .none : .after(lineEnds, isCertain: true)
     }
 
     package func mayStart(_ bytes: RawSpan, at start: Int) -> Bool {

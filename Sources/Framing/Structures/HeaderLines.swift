@@ -211,13 +211,13 @@ struct HeaderLines: Sendable, Equatable {
         _ name: String, _ value: JSONValue, like old: OldLine, in block: [UInt8]
     ) throws(EncodingError) -> [UInt8] {
         let place = old.line.place
-        let behind = place.lowerBound + old.line.name.utf8.count
-        if JSONValue(old.value) == value { return Array(name.utf8) + block[behind..<place.upperBound] }
+        let nameEnd = place.lowerBound + old.line.name.utf8.count
+        if JSONValue(old.value) == value { return Array(name.utf8) + block[nameEnd..<place.upperBound] }
         let end = ends.ending(Array(block[place])) ?? []
         guard let start = old.line.value?.lowerBound, let text = value.plainText else {
             return try line(name, value) + end
         }
-        return Array(name.utf8) + block[behind..<start] + Array(text.utf8) + end
+        return Array(name.utf8) + block[nameEnd..<start] + Array(text.utf8) + end
     }
 
     /// A line without its end.

@@ -16,9 +16,9 @@ extension StructureWalk {
         if let size = item.size {
             switch self.size(size, item, bytes, end) {
             case .known(let from, let upTo): (start, area) = (from, upTo)
-            case .null(let behind):
-                give(item, .null, at..<behind, &visitor)
-                advance(to: behind)
+            case .null(let next):
+                give(item, .null, at..<next, &visitor)
+                advance(to: next)
                 return .done
             case .step(let step): return step
             }
@@ -74,7 +74,7 @@ extension StructureWalk {
     private enum KnownSize {
         case known(from: Int, upTo: Int)
         /// A null string of Kafka or RESP has the length -1.
-        case null(behind: Int)
+        case null(after: Int)
         case step(Step)
     }
 
@@ -95,10 +95,10 @@ extension StructureWalk {
             count = number
         case .prefix(let field):
             switch number(field, bytes) {
-            case .success(let (number, behind)): (count, start) = (number, behind)
+            case .success(let (number, next)): (count, start) = (number, next)
             case .failure(let stop): return .step(stop.step)
             }
-            if count == -1 { return .null(behind: start) }
+            if count == -1 { return .null(after: start) }
         }
         guard count >= 0 else { return .step(bad("the size of \(item.name) is \(count)")) }
         let (upTo, overflow) = start.addingReportingOverflow(count)
@@ -225,7 +225,7 @@ extension StructureWalk {
             (kind, count) = (.counted, number)
         case .prefix(let field):
             switch number(field, bytes) {
-            case .success(let (number, behind)): (kind, count, at) = (.counted, number, behind)
+            case .success(let (number, next)): (kind, count, at) = (.counted, number, next)
             case .failure(let stop): return stop.step
             }
         }

@@ -79,13 +79,13 @@ extension StructureWalk {
         _ visitor: inout Visitor
     ) -> Step {
         let known = bytes.extracting(0..<min(bytes.byteCount, end ?? .max, at + lines.most + 1))
-        let behind: Int
+        let linesEnd: Int
         var content: KnownLines.Content?
         if let (found, base) = knownLines,
             let (end, same) = found.find(lines, isReferenced: item.isReferenced, at: base + at),
             end - base <= known.byteCount
         {
-            (behind, content) = (end - base, same)
+            (linesEnd, content) = (end - base, same)
         } else {
             guard let end = self.end(of: lines, in: known) else {
                 if known.byteCount - at > lines.most {
@@ -93,20 +93,20 @@ extension StructureWalk {
                 }
                 return .incomplete(known.byteCount - at + 1)
             }
-            behind = end
-            if isRead { content = examine(lines, item, bytes, upTo: behind) }
+            linesEnd = end
+            if isRead { content = examine(lines, item, bytes, upTo: linesEnd) }
         }
-        guard behind - at <= lines.most, content?.areValid ?? true else {
+        guard linesEnd - at <= lines.most, content?.areValid ?? true else {
             return bad("a line of \(item.name) is no text, or has no name")
         }
         if let values = content?.values { scope.add(item.name, values) }
         if Visitor.wantsValues, isRead {
             var text: [UInt8] = []
-            JSONOutput.object(lines.read(bytes.extracting(at..<behind)) ?? [], into: &text)
-            visitor.value(item.name, .json(String(decoding: text, as: UTF8.self)), item, at..<behind)
+            JSONOutput.object(lines.read(bytes.extracting(at..<linesEnd)) ?? [], into: &text)
+            visitor.value(item.name, .json(String(decoding: text, as: UTF8.self)), item, at..<linesEnd)
         }
-        visitor.literal(behind - (lines.ends.last?.count ?? 1)..<behind)
-        advance(to: behind)
+        visitor.literal(linesEnd - (lines.ends.last?.count ?? 1)..<linesEnd)
+        advance(to: linesEnd)
         return .done
     }
 
@@ -118,12 +118,12 @@ extension StructureWalk {
 
     /// Examines lines, and remembers them if a search may come upon them again.
     private mutating func examine(
-        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, upTo behind: Int
+        _ lines: HeaderLines, _ item: Structure.Item, _ bytes: RawSpan, upTo linesEnd: Int
     ) -> KnownLines.Content {
-        let content = KnownLines.Content(lines, bytes.extracting(at..<behind), isReferenced: item.isReferenced)
+        let content = KnownLines.Content(lines, bytes.extracting(at..<linesEnd), isReferenced: item.isReferenced)
         if let base = knownLines?.base {
             knownLines?.lines.note(
-                lines, isReferenced: item.isReferenced, at: base + at..<base + behind, content)
+                lines, isReferenced: item.isReferenced, at: base + at..<base + linesEnd, content)
         }
         return content
     }

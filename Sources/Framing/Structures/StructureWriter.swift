@@ -212,7 +212,7 @@ struct StructureWriter {
             if case .array(let elements)? = value { count = elements.count }
             var size: HeaderField?
             if case .prefix(let field)? = item.size { size = field }
-            bytes = kept(try BinaryHead.encode(.integer(Int64(count)), as: field), as: field, behind: size)
+            bytes = kept(try BinaryHead.encode(.integer(Int64(count)), as: field), as: field, after: size)
             if value == .null { return bytes }
         }
         let known = scope.count
@@ -301,7 +301,7 @@ extension StructureWriter {
     /// The bytes that a number had, if they stand for the same number.
     ///
     /// - Parameter size: a number before it.
-    private func kept(_ bytes: [UInt8], as field: HeaderField, behind size: HeaderField? = nil) -> [UInt8] {
+    private func kept(_ bytes: [UInt8], as field: HeaderField, after size: HeaderField? = nil) -> [UInt8] {
         guard let piece = old?[path] else { return bytes }
         let span = piece.span.bytes
         guard let start = size.map({ Self.size(of: $0, in: span, at: 0) }) ?? 0,

@@ -94,7 +94,7 @@ struct BreakStage: Stage {
 
     /// The connection began, and these bytes have passed already: frames may be stopped that begin after them.
     mutating func begin(
-        at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
+        at time: Timestamp, after passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
     ) {
         for piece in passed {
             _ = sides[piece.direction].frame(piece.bytes.span.bytes, at: now, scratch, into: FrameCollector())

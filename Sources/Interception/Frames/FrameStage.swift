@@ -149,7 +149,7 @@ struct FrameStage: Stage {
 
     /// The connection began, and these bytes have passed already: rules apply to the frames that begin after them.
     mutating func begin(
-        at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
+        at time: Timestamp, after passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp
     ) {
         opened = time
         for piece in passed {

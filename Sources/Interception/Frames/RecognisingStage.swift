@@ -4,7 +4,7 @@ import Streams
 /// A stage that deals with frames, and may begin after what has passed.
 protocol LateStage: Stage {
     /// The connection began, and these bytes have passed already.
-    mutating func begin(at time: Timestamp, behind passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp)
+    mutating func begin(at time: Timestamp, after passed: [(direction: Direction, bytes: [UInt8])], _ now: Timestamp)
 }
 
 extension FrameStage: LateStage {}
@@ -74,7 +74,7 @@ struct RecognisingStage: Stage {
         passed.append((direction, bytes.copied()))
         if let format = search.take(bytes, from: direction, at: now) {
             guard var stage = make(format) else { return }
-            stage.begin(at: opened, behind: passed, now)
+            stage.begin(at: opened, after: passed, now)
             // It holds nothing yet, so that there is nothing to do but to remember them.
             if let breakpoints { _ = stage.take(.command(.setBreakpoints(breakpoints)), at: now) }
             state = .framing(stage)

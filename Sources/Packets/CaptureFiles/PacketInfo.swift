@@ -52,7 +52,7 @@ package struct PacketInfo: Hashable, Sendable {
         return comments
     }
 
-    /// The text behind `frametap ` in the first line of the packet's first option, if that is such a comment.
+    /// The text after `frametap ` in the first line of the packet's first option, if that is such a comment.
     func annotation(in options: RawSpan) -> String? {
         guard options.byteCount > 4 + Self.annotationMark.count,
             PcapngOption.number(options.u16(0), optionsAreBigEndian) == PcapngOption.comment

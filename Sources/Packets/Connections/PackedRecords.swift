@@ -52,7 +52,7 @@ struct PackedRecords {
         return page * Self.unitsPerPage + start
     }
 
-    /// The bytes of a record, and perhaps some behind them.
+    /// The bytes of a record, and perhaps some after them.
     subscript(place: Int) -> [UInt8] {
         let (page, start) = Self.position(place)
         return Array(pages[page].bytes[start * Self.unit..<(start + pages[page].units) * Self.unit])

@@ -125,9 +125,9 @@ extension Flow {
         }
         // Anything acknowledged since then has its own grace period.
         guard state == .open, let held = shared.held(sides[direction]), held.grace == nil,
-            let behind = held.segments.firstStart ?? held.fin?.offset,
+            let heldStart = held.segments.firstStart ?? held.fin?.offset,
             sides[direction].isAcknowledged(
-                sides[direction].next &+ UInt32(truncatingIfNeeded: behind - sides[direction].offset))
+                sides[direction].next &+ UInt32(truncatingIfNeeded: heldStart - sides[direction].offset))
         else { return }
         held.grace = HeldSide.Grace(
             deadline: shared.now + shared.options.gapGrace,

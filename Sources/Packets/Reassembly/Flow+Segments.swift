@@ -127,11 +127,11 @@ extension Flow {
         var count = payload.byteCount
         let fin = side.marks.contains(.finished) ? side.offset : shared.held(side)?.fin?.offset
         if let fin, position + count > fin {  // nothing follows a FIN
-            let behind = max(position, fin)
+            let firstAfter = max(position, fin)
             // One byte at the FIN's number is a keep-alive (RFC 9293 section 3.8.4).
             if isStarted, position != fin || count > 1 {
                 receiver?.noticed(
-                    .afterEnd(offset: behind, byteCount: position + count - behind), from: direction,
+                    .afterEnd(offset: firstAfter, byteCount: position + count - firstAfter), from: direction,
                     at: packet.time, packet: packet.number)
             }
             count = fin - position

@@ -6,7 +6,7 @@ import Streams
 /// After packets that were not captured, numbers are far ahead, too. So these segments wait like any that follow a gap. They are
 /// dropped once the sender goes on with the numbers before them, and the receiver has acknowledged all of that, but not them.
 extension Flow {
-    /// The stream offset that no byte of a direction lies behind: what is known to have arrived, and the other side's window, or
+    /// The stream offset that no byte of a direction lies after: what is known to have arrived, and the other side's window, or
     /// more, since less is known here than there.
     private func acceptedEnd(of direction: Direction) -> Int {
         let (side, other) = (sides[direction], sides[direction.opposite])
@@ -35,8 +35,8 @@ extension Flow {
         if let fin = held.fin {
             let isFar = fin.offset > end && fin.time < side.lastTime
             // Nothing after a FIN is sent, or acknowledged.
-            let behind = side.position(of: side.acknowledged) - fin.offset - 1
-            if isFar || (1..<1 << 20).contains(behind) { held.fin = nil }
+            let beyond = side.position(of: side.acknowledged) - fin.offset - 1
+            if isFar || (1..<1 << 20).contains(beyond) { held.fin = nil }
         }
         releaseIfEmpty(direction, &shared)
     }

@@ -16,12 +16,12 @@ package enum PageFile {
             "default-src 'none'; script-src \(digest(script)); style-src \(digest(styles)); img-src data: blob:; "
             + "base-uri 'none'; form-action 'none'"
         var (head, body): ([UInt8], [UInt8]) = ([], [])
-        var isBehindHead = false
+        var isAfterHead = false
         for line in index.split(separator: "\n") {
             if line.hasPrefix("<link rel=\"stylesheet\"") || line.hasPrefix("<script") { continue }
             if line == "</head>" { head += Array("<style>\(styles)</style>\n".utf8) }
-            if line == "</body>" { isBehindHead = true }
-            if isBehindHead { body += Array("\(line)\n".utf8) } else { head += Array("\(line)\n".utf8) }
+            if line == "</body>" { isAfterHead = true }
+            if isAfterHead { body += Array("\(line)\n".utf8) } else { head += Array("\(line)\n".utf8) }
             if line.hasPrefix("<meta charset") {
                 head += Array("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">\n".utf8)
             }

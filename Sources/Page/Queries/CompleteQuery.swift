@@ -17,7 +17,7 @@ enum CompleteQuery {
         return JSONText.object { json in
             json.key("words")
             json.array { json in
-                for word in completion.words(behind: String((query["prefix"] ?? "").suffix(most))) { json.text(word) }
+                for word in completion.words(after: String((query["prefix"] ?? "").suffix(most))) { json.text(word) }
             }
         }
     }
@@ -39,7 +39,7 @@ struct Completion {
     ]
 
     /// The words, from the beginning of the last word of a condition that has begun.
-    func words(behind prefix: String) -> [String] {
+    func words(after prefix: String) -> [String] {
         if let begun = prefix.firstMatch(of: Self.typeText)?.1 { return types.beginning(with: begun).map(Self.literal) }
         if prefix.firstMatch(of: Self.typeWithoutText) != nil { return types.prefix(Self.most).map(Self.literal) }
         let word = Self.lastWord(of: prefix)

@@ -146,7 +146,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         let side = begin(direction)
         if side.receive(bytes, at: time, packet: packet) { return expectPause(of: direction) }
         guard isFirst, !isOver, upgrade == nil, conversation == nil, bytes.byteCount <= UndecidedChunk.longest,
-            resources.options.keepsUndecided, side.isUndecided(behind: bytes.byteCount)
+            resources.options.keepsUndecided, side.isUndecided(after: bytes.byteCount)
         else { return }
         sides[direction] = nil
         undecided = UndecidedChunk(bytes, from: direction, at: time, packet: packet, other: undecided)

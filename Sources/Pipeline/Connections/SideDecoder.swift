@@ -75,11 +75,11 @@ final class SideDecoder {
         if counted.frames > 0 { connection.count(counted.frames, from: framer.direction, at: time) }
         if counted.bytes == bytes.byteCount { return counted.held }
         return framer.receive(
-            restOf: bytes, behind: counted, at: time, packet: packet, scratch: scratch, into: self)
+            restOf: bytes, after: counted, at: time, packet: packet, scratch: scratch, into: self)
     }
 
     /// Whether nothing has followed from the bytes so far, a number of them: no result, and nothing that others know of.
-    func isUndecided(behind byteCount: Int) -> Bool {
+    func isUndecided(after byteCount: Int) -> Bool {
         framer.heldBytes == byteCount && account.held == 0 && layered == nil && !tellsOfChunks
     }
 

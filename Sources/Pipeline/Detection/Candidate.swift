@@ -42,7 +42,7 @@ final class TrialPlan {
 
     /// Whether a stream that was seen from its first byte on is known not to be in the format once that byte is seen. Most formats
     /// are ruled out here, without a trial.
-    func isOut(behindFirst byte: UInt8, from direction: Direction, aligned: Bool) -> Bool {
+    func isOut(afterFirst byte: UInt8, from direction: Direction, aligned: Bool) -> Bool {
         guard let rules, !takesChunks, strength < FormatDetection.outweighing, only == nil || only == direction,
             aligned || sides[direction].startsStreams
         else { return false }

@@ -130,7 +130,7 @@ extension Detection {
         var at = 0
         while at < bytes.byteCount {
             let step = min(candidate.steady(bytes.extracting(at..<bytes.byteCount), from: direction), limit)
-            var end = min(Self.place(atOrBehind: offset + at + step), limit) - offset
+            var end = min(Self.place(atOrAfter: offset + at + step), limit) - offset
             if end > bytes.byteCount { end = Self.place(atOrBefore: offset + bytes.byteCount) - offset }
             guard end > at else { break }
             candidate.receive(bytes.extracting(at..<end), from: direction)

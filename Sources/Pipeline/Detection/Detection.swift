@@ -166,7 +166,7 @@ final class Detection {
         }
         deferred.reserveCapacity(plans.count)
         for (order, plan) in plans.enumerated() where left?.contains(order) ?? true {
-            if let first, plan.isOut(behindFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
+            if let first, plan.isOut(afterFirst: first.byte, from: first.direction, aligned: isAligned) { continue }
             deferred.insert(order)
         }
         beginStrongest(defers ? first?.direction : nil)
@@ -274,7 +274,7 @@ final class Detection {
         while true {
             // Nothing is decided before the first place at which a trial may change.
             let step = steady(bytes.extracting(at..<bytes.byteCount), from: direction)
-            var end = min(Self.place(atOrBehind: offset + at + min(step, limit)), limit) - offset
+            var end = min(Self.place(atOrAfter: offset + at + min(step, limit)), limit) - offset
             if !isAligned { end = min(end, Self.look(after: offset + at) - offset) }
             if end > bytes.byteCount { end = Self.place(atOrBefore: offset + bytes.byteCount) - offset }
             guard end > at else { break }
@@ -290,7 +290,7 @@ final class Detection {
     private static func step(at offset: Int) -> Int { offset < 256 ? 1 : offset < 2_048 ? 8 : 256 }
 
     /// The first of them that is not before an offset.
-    static func place(atOrBehind offset: Int) -> Int {
+    static func place(atOrAfter offset: Int) -> Int {
         let step = step(at: offset - 1)
         return (offset + step - 1) / step * step
     }
@@ -306,7 +306,7 @@ final class Detection {
         if signatures[direction].isOpen { return 1 }
         var least = Int.max
         for candidate in candidates {
-            // What is behind the least need not be looked at.
+            // What comes after the least need not be looked at.
             let near = least < next.byteCount ? next.extracting(0..<least) : next
             least = min(least, candidate.steady(near, from: direction))
             if least == 1 { break }

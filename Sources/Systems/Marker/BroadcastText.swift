@@ -17,16 +17,16 @@ package enum BroadcastText: Hashable, Sendable {
     /// Parses a frame's body.
     package init(_ body: [UInt8]) {
         let text = String(decoding: body, as: UTF8.self)
-        if let device = Self.device(text, behind: "Link-设备:") {
+        if let device = Self.device(text, after: "Link-设备:") {
             self = .link(device: device)
-        } else if let device = Self.device(text, behind: "time-设备:") {
+        } else if let device = Self.device(text, after: "time-设备:") {
             self = .receipt(device: device)
         } else {
             self = .text(text)
         }
     }
 
-    private static func device(_ text: String, behind prefix: String) -> String? {
+    private static func device(_ text: String, after prefix: String) -> String? {
         guard text.hasPrefix(prefix) else { return nil }
         return text.dropFirst(prefix.count).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
             .first.map(String.init)

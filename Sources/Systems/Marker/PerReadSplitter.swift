@@ -11,18 +11,18 @@ package struct PerReadSplitter: MessageReader {
     package mutating func receive(_ bytes: RawSpan, at time: Timestamp) -> [PeerInput] {
         var inputs: [PeerInput] = []
         var rest = bytes.copied()[...]
-        var isBehindMarker = false
+        var isAfterMarker = false
         while true {
             let end = next(in: rest)
             let piece = rest[..<(end ?? rest.endIndex)]
-            if isBehindMarker {
+            if isAfterMarker {
                 inputs.append(.message(PeerMessage(body: Array(piece))))
             } else if !piece.isEmpty {
                 inputs.append(.unframed(byteCount: piece.count, detail: "dropped: no marker before it in this read"))
             }
             guard let end else { return inputs }
             rest = rest[(end + marker.count)...]
-            isBehindMarker = true
+            isAfterMarker = true
         }
     }
 

@@ -226,7 +226,7 @@ struct Play {
         if let ending = ended[place] { return fail(.closed(ending, message: lastMessage)) }
         if let pipeline = variation.pipeline, pipeline.messages.lowerBound == message {
             var all = pipeline.messages.map { bytes(of: $0) }
-            // The steps in between are these messages; what they await is awaited behind them.
+            // The steps in between are these messages; what they await is awaited after them.
             for _ in pipeline.messages.dropFirst() {
                 carried += script.needs[next]
                 outcome.reached.append([])

@@ -53,17 +53,17 @@ package struct Script: Sendable {
         for (place, connection) in connections.enumerated() {
             events.append((connection.opened, 0, .step(.open(connection: place))))
             var indices = PerDirection(fromClient: 0, fromServer: 0)
-            var isBehindHeartbeat = false
+            var isAfterHeartbeat = false
             for item in connection.items {
                 let index = indices[item.from]
                 if item.frame != nil { indices[item.from] += 1 }
                 let isHeartbeat = item.frame?.isHeartbeat ?? false
                 if item.from == .fromClient {
-                    isBehindHeartbeat = isHeartbeat
+                    isAfterHeartbeat = isHeartbeat
                     let message = Message(
                         connection: place, index: index, item: item, bytes: try builder.bytes(of: item, filled: item))
                     events.append((item.time, 1, .message(message)))
-                } else if let frame = item.frame, counts(frame), !isHeartbeat || isBehindHeartbeat {
+                } else if let frame = item.frame, counts(frame), !isHeartbeat || isAfterHeartbeat {
                     events.append((item.time, 1, .heard(place)))
                 }
             }

@@ -28,7 +28,7 @@ package enum FrameContent {
             put(separator, &bytes)
             write(body, DecodedBody(.opaque), missing: 0, streamed: info.streamed, bodyLimit, into: &bytes)
         } else if frame.body != nil || info.streamed > 0
-            || !(triesPlain && message(body, kinds, frame.kind, bodyLimit, behind: separator, into: &bytes))
+            || !(triesPlain && message(body, kinds, frame.kind, bodyLimit, after: separator, into: &bytes))
         {
             put(separator, &bytes)
             write(
@@ -73,7 +73,7 @@ package enum FrameContent {
         let start = bytes.count
         kinds.writeFields(of: content, frame.shape, into: &bytes)
         let length = bytes.count - start
-        if message(body, kinds, kind, bodyLimit, behind: separator, into: &bytes) {
+        if message(body, kinds, kind, bodyLimit, after: separator, into: &bytes) {
             let written = bytes.span.bytes.extracting(start + length + separator.utf8CodeUnitCount..<bytes.count)
             if !DecodedBody.mayHide(secrets.body, inMessage: written) { return length }
         }
@@ -84,7 +84,7 @@ package enum FrameContent {
     /// Writes a body that is a Protobuf message without decoding it first, and text before it; returns whether it is one that this is
     /// possible for.
     private static func message(
-        _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, behind text: StaticString,
+        _ body: RawSpan, _ kinds: FrameKinds, _ kind: Int?, _ bodyLimit: Int, after text: StaticString,
         into bytes: inout [UInt8]
     ) -> Bool {
         guard let most = kinds.roomForMessage(kind, body.byteCount) else { return false }

@@ -23,7 +23,7 @@ extension TextWriter {
         }
         let body = bytes.extracting(frame.shape.head..<frame.shape.head + frame.shape.body)
         let size = body.byteCount + frame.info.streamed
-        let room = room(for: frame, behind: size)
+        let room = room(for: frame, after: size)
         if !putMessage(frame, body, kinds, columns: room) {
             piece.removeAll()
             preview(frame, bytes, body, kinds, columns: room)
@@ -118,7 +118,7 @@ extension TextWriter {
     private static let longestNotes = 64 + 5 * JSONOutput.longestNumber
 
     /// The columns that a body may take: the terminal's remaining columns, or a fixed width for a pipe.
-    private func room(for frame: TracedFrame, behind size: Int) -> Int {
+    private func room(for frame: TracedFrame, after size: Int) -> Int {
         guard let limit = options.columns else { return 120 }
         var (scratch, notes): ([UInt8], Int) = ([], 0)
         scratch.append(upTo: Self.longestNotes) { notes = putNotes(frame, into: &$0) }

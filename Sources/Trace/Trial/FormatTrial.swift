@@ -103,10 +103,10 @@ package final class FormatTrial: TraceSink {
         }
         // Where nothing at all is framed, another protocol may be spoken.
         guard let (failure, ends) = first.withFrames ?? first.any else { return lines }
-        let behind = failure.before.map { ", after \($0)" } ?? ", at the beginning of what is framed"
+        let context = failure.before.map { ", after \($0)" } ?? ", at the beginning of what is framed"
         lines.append(
             "  fails first on connection \(failure.connection) (\(ends)), \(failure.direction.sender), offset "
-                + "\(Quantities.grouped(failure.run.offset))\(behind):")
+                + "\(Quantities.grouped(failure.run.offset))\(context):")
         let detail = failure.run.detail(hidingText: failure.isHidden)
         lines.append("    \(failure.run.reason.rawValue): \(PrintableText.of(detail, columns: 400))")
         if failure.isHidden {

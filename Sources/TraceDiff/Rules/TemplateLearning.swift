@@ -79,7 +79,7 @@ enum TemplateLearning {
         var at = 0
         while at < text.count {
             let rest = text[at...]
-            let length = slotLength(rest, behind: at > 0 ? text[at - 1] : nil, shortestWord, &runs)
+            let length = slotLength(rest, after: at > 0 ? text[at - 1] : nil, shortestWord, &runs)
             if length > 0 {
                 atoms.append(.slot(String(decoding: rest.prefix(length), as: UTF8.self)))
                 at += length
@@ -118,17 +118,17 @@ enum TemplateLearning {
     }
 
     private static func slotLength(
-        _ rest: ArraySlice<UInt8>, behind before: UInt8?, _ shortestWord: Int, _ runs: inout TokenRuns
+        _ rest: ArraySlice<UInt8>, after before: UInt8?, _ shortestWord: Int, _ runs: inout TokenRuns
     ) -> Int {
-        let isBehindWord = before.map(isWordByte) ?? false
-        if !isBehindWord {
+        let isAfterWord = before.map(isWordByte) ?? false
+        if !isAfterWord {
             for length in [TextShapes.uuid(rest), TextShapes.datetime(rest), TextShapes.time(rest)] {
                 if let length, !(rest.dropFirst(length).first.map(isWordByte) ?? false) { return length }
             }
             let run = runs.run(from: rest.startIndex)
             if run.count >= 12, isRandom(run, shortestWord) { return run.count }
         }
-        let isSigned = rest.first == 0x2d && !isBehindWord
+        let isSigned = rest.first == 0x2d && !isAfterWord
         if rest.first.map({ TextShapes.isDigit($0) }) == true || isSigned,
             let number = TextShapes.number(rest, 1, 4_096), !(rest.dropFirst(number).first.map(isWordByte) ?? false)
         {

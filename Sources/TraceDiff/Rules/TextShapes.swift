@@ -126,13 +126,13 @@ enum TextShapes {
         let rest = text.dropFirst(length)
         if rest.first == 0x2e {
             let fraction = digits(rest.dropFirst())
-            let behind = rest.dropFirst(1 + fraction)
+            let following = rest.dropFirst(1 + fraction)
             // `1.2.3` is not one number, but three.
-            if fraction > 0, !(behind.first == 0x2e && digits(behind.dropFirst()) > 0) {
+            if fraction > 0, !(following.first == 0x2e && digits(following.dropFirst()) > 0) {
                 length += 1 + fraction
-                if behind.first.map({ $0 | 0x20 }) == 0x65 {
-                    let sign = behind.dropFirst().first.map { $0 == 0x2b || $0 == 0x2d } == true ? 1 : 0
-                    let exponent = digits(behind.dropFirst(1 + sign))
+                if following.first.map({ $0 | 0x20 }) == 0x65 {
+                    let sign = following.dropFirst().first.map { $0 == 0x2b || $0 == 0x2d } == true ? 1 : 0
+                    let exponent = digits(following.dropFirst(1 + sign))
                     if exponent > 0 { length += 1 + sign + exponent }
                 }
             }

@@ -14,11 +14,11 @@ import Testing
         return JSONHead.place(of: name, in: head.span.bytes)
     }
 
-    private func matched(_ head: [UInt8], like model: [UInt8], behind: [UInt8] = []) -> (value: Range<Int>, end: Int)? {
+    private func matched(_ head: [UInt8], like model: [UInt8], after: [UInt8] = []) -> (value: Range<Int>, end: Int)? {
         guard let pattern = HeadPattern((model + ending).span.bytes, name) else { return nil }
-        let bytes = behind + head + ending + Array("the body".utf8)
+        let bytes = after + head + ending + Array("the body".utf8)
         let whole = model + ending
-        return pattern.match(bytes.span.bytes, at: behind.count, model: whole.span.bytes)
+        return pattern.match(bytes.span.bytes, at: after.count, model: whole.span.bytes)
     }
 
     private func random(_ count: Int, using generator: inout SeededGenerator) -> [UInt8] {
@@ -62,18 +62,18 @@ import Testing
                     other[Int.random(in: other.indices, using: &generator)] =
                         UInt8.random(in: 0...127, using: &generator)
                 }
-                let behind = random(Int.random(in: 0...9, using: &generator), using: &generator)
+                let after = random(Int.random(in: 0...9, using: &generator), using: &generator)
                 // Whether they are UTF-8 is for others to check.
                 guard other.span.bytes.firstInvalidUTF8() == nil else { continue }
-                guard let (place, end) = matched(other, like: model, behind: behind) else {
+                guard let (place, end) = matched(other, like: model, after: after) else {
                     others += 1
                     continue
                 }
                 matches += 1
-                let expected = scanned(other).map { $0.lowerBound + behind.count..<$0.upperBound + behind.count }
+                let expected = scanned(other).map { $0.lowerBound + after.count..<$0.upperBound + after.count }
                 let text = String(decoding: other, as: UTF8.self)
                 #expect(place == expected, "seed \(seed), \(text)")
-                #expect(end == behind.count + other.count + 2, "seed \(seed), \(text)")
+                #expect(end == after.count + other.count + 2, "seed \(seed), \(text)")
             }
         }
         #expect(matches > 100 && others > 100, "seed \(seed): \(matches), \(others)")
@@ -137,10 +137,10 @@ import Testing
         let patterns = HeadPatterns()
         var framed = 0
         for round in 0..<600 {
-            let behind = random(Int.random(in: 0...9, using: &generator), using: &generator)
-            let bytes = behind + stream(ending, using: &generator)
+            let after = random(Int.random(in: 0...9, using: &generator), using: &generator)
+            let bytes = after + stream(ending, using: &generator)
             let origin = Int.random(in: 0...1_000, using: &generator)
-            var (at, expected, scanning) = (behind.count, [FrameShape](), ScanMemory())
+            var (at, expected, scanning) = (after.count, [FrameShape](), ScanMemory())
             var next: FrameShape?
             while at < bytes.count,
                 case .shape(let shape) = rule.scan(
@@ -151,8 +151,8 @@ import Testing
                 expected.append(shape)
                 at += shape.total
             }
-            var (memory, items, seen) = (ScanMemory(), [FrameItem](), behind.count)
-            var run = FrameRun(end: behind.count)
+            var (memory, items, seen) = (ScanMemory(), [FrameItem](), after.count)
+            var run = FrameRun(end: after.count)
             repeat {
                 let most = round % 2 == 0 ? bytes.count : 30
                 seen = min(bytes.count, seen + Int.random(in: 1...most, using: &generator))
@@ -161,7 +161,7 @@ import Testing
                     into: &items)
             } while seen < bytes.count
             #expect(items.map(\.shape) == (isFast ? expected : []), "seed \(seed), round \(round)")
-            #expect(run.end == (isFast ? at : behind.count), "seed \(seed), round \(round)")
+            #expect(run.end == (isFast ? at : after.count), "seed \(seed), round \(round)")
             #expect(run.next == (isFast ? next : nil), "seed \(seed), round \(round)")
             framed += expected.count
         }

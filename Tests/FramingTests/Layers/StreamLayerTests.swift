@@ -133,7 +133,7 @@ import Testing
 
     // MARK: What cannot be decoded
 
-    @Test func behindAGapNothingIsDecompressed() throws {
+    @Test func afterAGapNothingIsDecompressed() throws {
         let seen = LayeredConversation(try format("zlib"))
         let server = Compressor(15)
         seen.take(Array("OK\n".utf8) + server.compress(packed(1, 4)), .fromServer)

@@ -87,9 +87,9 @@ import Testing
             let (log, _) = frame(pieces, with: rule, aligned: isAligned)
             let found = Set(log.frames.map { $0.offset - shift })
             // From the fourth frame on, after 200 bytes.
-            let behind = starts.filter { $0 > at + 200 }.dropFirst(4)
+            let later = starts.filter { $0 > at + 200 }.dropFirst(4)
             rounds += 1
-            if !behind.allSatisfy({ found.contains($0) }) { lost += 1 }
+            if !later.allSatisfy({ found.contains($0) }) { lost += 1 }
             let true_ = Set(starts).union(starts.map { $0 - shift }).union(starts.map { $0 + 1 })
             if log.frames.contains(where: { !true_.contains($0.offset - shift) && !true_.contains($0.offset) }) {
                 invented += 1
@@ -192,7 +192,7 @@ import Testing
     @Test func evidenceGrowsWithThePlacesTried() throws {
         let rule = try rule(Self.plain)
         let message: [UInt8] = [0, 21] + (0..<21).map { UInt8($0 + 40) }
-        func heads(behind garbage: Int) -> Int? {
+        func heads(after garbage: Int) -> Int? {
             let bytes = [UInt8](repeating: 0xff, count: garbage) + Array((0..<30).flatMap { _ in message })
             let (log, _) = frame([.gap(1), .bytes(bytes)], with: rule)
             guard (log.frames.first?.offset ?? 0) > garbage else { return nil }
@@ -202,7 +202,7 @@ import Testing
             }
             return nil
         }
-        let (near, far) = (heads(behind: 3), heads(behind: 3_000))
+        let (near, far) = (heads(after: 3), heads(after: 3_000))
         #expect(near.map { $0 >= 2 } == true && far.map { $0 > near ?? 0 } == true, "\(near ?? -1), \(far ?? -1)")
     }
 

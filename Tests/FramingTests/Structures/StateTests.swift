@@ -120,7 +120,7 @@ import Testing
     }
 
     /// What a gap swallowed may have changed the state.
-    @Test func behindAGapTheStateIsFoundAgain() throws {
+    @Test func afterAGapTheStateIsFoundAgain() throws {
         let seen = try Seen()
         seen.client("HELLO\n")
         seen.gap(40, .fromServer)

@@ -49,7 +49,7 @@ import Trace
         #expect(try storms(12, pause: { _ in 50 }, overlapping: true).isEmpty, "none of them was lost")
     }
 
-    @Test func behindAPauseThereMayBeAnother() throws {
+    @Test func afterAPauseThereMayBeAnother() throws {
         let found = try storms(24, pause: { $0 == 11 ? 120_000 : 50 })
         #expect(found.map { $0[number: "connection"] } == [6, 18])
     }

@@ -267,7 +267,7 @@ import Trace
         }
     }
 
-    @Test func behindMissingBytesNobodyKnowsWhatWasAsked() throws {
+    @Test func afterMissingBytesNobodyKnowsWhatWasAsked() throws {
         let outcome = try play("by: order", [.ask("a1", 0), .ask("b2", 10)]) { connection in
             connection.missing(2, from: .fromServer, at: Timestamp(nanoseconds: 20_000_000))
             let answer = Array("x1".utf8)

@@ -147,7 +147,7 @@ import Testing
         proxy.loop.advanceTime(by: .seconds(30))
         #expect(server != nil || !client.isOpen, "\(seed): a client that is not served is still there")
         if opening.isRight, let server {
-            #expect(Self.isPrefix(server.sent, of: payload, behindLine: true), "\(seed): \(server.sent)")
+            #expect(Self.isPrefix(server.sent, of: payload, afterLine: true), "\(seed): \(server.sent)")
         }
         if opening.isRight {
             let reply = kind == .socks ? 12 : 0
@@ -162,7 +162,7 @@ import Testing
     }
 
     /// Whether bytes are a prefix of others, after a PROXY line if there is one.
-    private static func isPrefix(_ bytes: [UInt8], of others: [UInt8], behindLine: Bool) -> Bool {
+    private static func isPrefix(_ bytes: [UInt8], of others: [UInt8], afterLine: Bool) -> Bool {
         var bytes = bytes[...]
         if bytes.starts(with: Array("PROXY ".utf8)), let end = bytes.firstIndex(of: 10) { bytes = bytes[(end + 1)...] }
         return others.starts(with: bytes)

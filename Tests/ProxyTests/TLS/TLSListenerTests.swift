@@ -32,7 +32,7 @@ import Testing
         check(seen, trace)
     }
 
-    @Test func behindAHeaderOfThePROXYProtocol() async throws {
+    @Test func afterAHeaderOfThePROXYProtocol() async throws {
         let (seen, trace) = try await play(["header"]) {
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\($0)", "--proxy-protocol", "in"]
         }

@@ -21,7 +21,7 @@ struct Zlib: Sendable {
     let wrapping: Wrapping
 
     /// How much output space is added at a time: more for more data, so that a short body costs little.
-    private static func room(for data: Int, behind count: Int) -> Int {
+    private static func room(for data: Int, after count: Int) -> Int {
         min(max(256, 4 * data, count), 64 << 10)
     }
 
@@ -40,7 +40,7 @@ struct Zlib: Sendable {
             guard output.count <= limit else { throw Fault(description: "more than \(limit) bytes come out") }
             let count = output.count
             // One byte beyond the limit shows that there is more.
-            let room = min(Self.room(for: data.byteCount, behind: count), limit + 1 - count)
+            let room = min(Self.room(for: data.byteCount, after: count), limit + 1 - count)
             output.append(contentsOf: repeatElement(0, count: room))
             let status = Self.step(&stream, data, &at, &output, from: count) { inflate(&$0, Z_NO_FLUSH) }
             switch status {
@@ -73,7 +73,7 @@ struct Zlib: Sendable {
         var at = 0
         while true {
             let count = output.count
-            output.append(contentsOf: repeatElement(0, count: Self.room(for: bytes.count, behind: count)))
+            output.append(contentsOf: repeatElement(0, count: Self.room(for: bytes.count, after: count)))
             let status = Self.step(&stream, bytes.span.bytes, &at, &output, from: count) { deflate(&$0, Z_FINISH) }
             if status == Z_STREAM_END { return output }
             guard status == Z_OK || status == Z_BUF_ERROR else { return nil }

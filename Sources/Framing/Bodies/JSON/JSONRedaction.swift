@@ -77,7 +77,7 @@ package struct JSONRedaction {
                     var isContainer = true
                     if case .scalar = token { isContainer = false }
                     var steps = self.steps(to: key, text)
-                    // An element: behind the brace are its members.
+                    // An element: after the brace come its members.
                     if key == nil, case .beginObject = token, let around = followed.last {
                         let more = chosen(around, tokens, text)
                         for step in more where !steps.contains(step) { steps.append(step) }
@@ -136,7 +136,7 @@ package struct JSONRedaction {
 
     /// Which paths an object fulfils by a member that they ask for, and how far they lead then.
     ///
-    /// - Parameter tokens: the object's, behind its brace.
+    /// - Parameter tokens: the object's, after its brace.
     private func chosen(_ steps: [Step], _ tokens: JSONTokens, _ text: RawSpan) -> [Step] {
         let asking = steps.filter { choices[$0.path][$0.component] != nil }
         guard !asking.isEmpty else { return [] }

@@ -54,7 +54,7 @@ extension ProtobufReader {
                 at &+= Int(truncatingIfNeeded: length)
             case 3:
                 // Each open group takes at least one byte to end.
-                guard depth < nestingLimit, depth < end &- at, tag > 0x7f || has(UInt8(tag &+ 1), bytes, behind: at)
+                guard depth < nestingLimit, depth < end &- at, tag > 0x7f || has(UInt8(tag &+ 1), bytes, after: at)
                 else { return -1 }
                 at = endOfFields(bytes, from: at, tag: tag &+ 1, depth: depth &+ 1)
                 if at < 0 { return -1 }
@@ -67,7 +67,7 @@ extension ProtobufReader {
     }
 
     /// Whether a byte is present, as the end of a group must be: avoids parsing bytes that look like a group's start by chance.
-    private static func has(_ byte: UInt8, _ bytes: RawSpan, behind start: Int) -> Bool {
+    private static func has(_ byte: UInt8, _ bytes: RawSpan, after start: Int) -> Bool {
         var at = start
         let wanted = UInt64(byte) &* 0x0101_0101_0101_0101
         while at &+ 8 <= bytes.byteCount {

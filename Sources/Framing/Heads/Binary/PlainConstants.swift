@@ -7,7 +7,7 @@ struct PlainConstants: Sendable {
     /// Which bits are constant, those of the first byte in the lowest bits, and what they are.
     private let (mask, pattern): (UInt64, UInt64)
 
-    /// Constants, each with its place in the header; nil if one is behind the first eight bytes.
+    /// Constants, each with its place in the header; nil if one is after the first eight bytes.
     init?(_ bytes: [(offset: Int, byte: UInt8)]) {
         var (mask, pattern): (UInt64, UInt64) = (0, 0)
         for (offset, byte) in bytes {
