@@ -218,7 +218,11 @@ class Browser:
             pass
         try:
             self.process.wait(0 if self.lost else 5)
+            # The driver's end does not end a browser that was lost.
+            ends = self.lost
         except subprocess.TimeoutExpired:
+            ends = True
+        if ends:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL if self.lost else signal.SIGTERM)
             except ProcessLookupError:
