@@ -149,6 +149,16 @@ import Testing
         #expect(closed.number("bytes", of: "client") == 5, "the header is the proxy's, not the client's")
     }
 
+    /// A server that speaks first waits for the header, and its client for the server.
+    @Test(arguments: ["out", "out-v1"]) func aServerThatSpeaksFirstHasTheHeader(_ version: String) async throws {
+        let (seen, _, _) = try await play("greeting") {
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:\($0)", "--proxy-protocol", version, "--format", "chunk"]
+        }
+        let start = version == "out-v1" ? "50524f585920" : "0d0a0d0a000d0a515549540a"
+        #expect(seen["server got"].hasPrefix(start), "\(seen)")
+        #expect(seen["greeting"] == seen["server got"], "the server's answer to the header: \(seen)")
+    }
+
     @Test func unixSocketsAtBothEnds() async throws {
         let folder = try Folder()
         let ends = try await ends("plain")

@@ -189,6 +189,12 @@ def idle():
         seen["end"] = read(sock)[1]
 
 
+def greeting():
+    """A client that waits for the server to speak."""
+    with connect() as sock:
+        seen["greeting"] = sock.recv(1 << 16).hex()
+
+
 def talk():
     """Echoes until it is told to stop, and says so after each."""
     with connect() as sock:
@@ -223,6 +229,6 @@ print(server, flush=True)
 proxy = int(sys.stdin.readline())
 {
     "socks": socks, "socks-codes": socks_codes, "header": header, "plain": plain, "crowd": crowd, "idle": idle,
-    "talk": talk, "pour": pour,
+    "talk": talk, "pour": pour, "greeting": greeting,
 }[sys.argv[1]]()
 print(json.dumps(seen), flush=True)

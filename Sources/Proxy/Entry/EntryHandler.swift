@@ -169,7 +169,8 @@ final class EntryHandler: ChannelDuplexHandler, RemovableChannelHandler {
                 context?.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
             case .sendToServer(let bytes):
                 sentBytes.fromClient += bytes.count
-                server?.write(ByteBuffer(bytes: bytes), promise: nil)
+                // Servers that speak first wait for it.
+                server?.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
             case .findDestination: findDestination()
             case .connect(let place, let address): connect(to: place, address: address)
             case .watchServer: serverEnd?.readEarly { self.perform(self.stack.take(.serverSpoke)) }

@@ -90,8 +90,8 @@ package final class RecordingQueue: Sendable {
     /// Calls back when there is room, from any thread; immediately if there is.
     func whenThereIsRoom(_ resume: @escaping @Sendable () -> Void) {
         let mustWait = state.withLock { state in
-            guard state.pausedSince != nil, !state.isReleased else { return false }
-            state.waiting.append(resume)
+            guard state.pausedSince != nil else { return false }
+            if !state.isReleased { state.waiting.append(resume) }
             return true
         }
         if !mustWait { resume() }

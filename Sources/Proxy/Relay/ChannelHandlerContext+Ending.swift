@@ -6,12 +6,12 @@ extension ChannelHandlerContext {
         channel.resetOnClose().assumeIsolated().whenComplete { [self] _ in close(promise: nil) }
     }
 
-    /// Calls `then` once all pending writes have completed or failed.
+    /// Calls `then` once all pending writes have completed. If they fail, the channel is being closed.
     ///
     /// Closing drops pending writes if the other direction is closed, too: an empty write comes last.
     func whenFlushed(_ then: @escaping () -> Void) {
         let written = eventLoop.makePromise(of: Void.self)
         writeAndFlush(NIOAny(ByteBuffer()), promise: written)
-        written.futureResult.assumeIsolated().whenComplete { _ in then() }
+        written.futureResult.assumeIsolated().whenSuccess { _ in then() }
     }
 }

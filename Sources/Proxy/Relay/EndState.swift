@@ -22,6 +22,8 @@ struct EndState: Hashable, Sendable {
     /// Whether both directions have ended, the proxy's own first: a rule may have ended it while the other side goes on, whose bytes are
     /// discarded.
     private(set) var isOver = false
+    /// Whether the channel is closed, and that was not the loss of the connection.
+    var hasEnded: Bool { hasDeparted || isOver }
     /// Whether the connection is gone without a clean end.
     private(set) var isLost = false
 

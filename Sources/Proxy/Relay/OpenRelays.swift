@@ -34,7 +34,11 @@ final class OpenRelays: Sendable {
     /// Keeps a channel until it is closed.
     func add(_ channel: any Channel) {
         let key = ObjectIdentifier(channel)
-        state.withLock { $0.open[key] = channel }
+        let isStopping = state.withLock { state in
+            state.open[key] = channel
+            return state.isStopping
+        }
+        if isStopping { channel.resetOnClose() }
         channel.closeFuture.whenComplete { _ in self.remove(key) }
     }
 

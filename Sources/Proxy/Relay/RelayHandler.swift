@@ -68,16 +68,6 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         (idleTimeout, deliveryTimeout) = (options.idleTimeout, options.deliveryTimeout)
     }
 
-    /// How a client's side ended before it was joined with a server.
-    struct EarlyEnds {
-        /// It sent FIN.
-        var hasInputEnded = false
-        /// Its channel is closed.
-        var isInactive = false
-        /// Its channel had an error.
-        var isLost = false
-    }
-
     /// Joins two ends.
     ///
     /// - Parameters:
@@ -161,9 +151,9 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
         self.context = nil
         (whenEarly, writing.transport) = (nil, nil)
         if !relays.isStopping { shared?.stages?.checkEnds() }
-        if partner?.state.hasDeparted == true { partner?.partner = nil }
+        if partner?.state.hasEnded == true { partner?.partner = nil }
         // An end that is gone may have to reset the other one later.
-        if !state.hasDeparted { partner = nil }
+        if !state.hasEnded { partner = nil }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -183,6 +173,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Lets a connection change to TLS where its format says so.
     func prepareUpgrade(_ framing: UpgradeFraming, _ proxy: ProxyContext, _ connection: EntryConnection) {
         guard let partner, let client = context?.channel, let server = partner.context?.channel else { return }
+        // TLS comes between the handlers and their sockets.
+        for end in [self, partner] { end.writing.transport = nil }
         let wires = (client: wire, server: partner.wire)
         shared?.upgrade = RelayUpgrade(framing, proxy, client: client, server: server, wires: wires, connection) {
             [weak self, weak partner] leg, wire, edge in
@@ -269,6 +261,8 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     /// Reads what this end sends, until `whenEarly` is called with its first bytes.
     func readEarly(whenEarly: @escaping () -> Void) {
         self.whenEarly = whenEarly
+        // A server that has answered and is gone already may have no other moment.
+        if early.readableBytes > 0 { return reportEarly() }
         if context?.channel.isActive == true { context?.read() }
     }
 
@@ -281,13 +275,21 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     private func holdEarly(_ buffer: ByteBuffer) {
         var buffer = buffer
         early.writeBuffer(&buffer)
+        reportEarly()
+    }
+
+    private func reportEarly() {
         let whenEarly = whenEarly
         self.whenEarly = nil
         whenEarly?()
     }
 
     /// TLS was put below this handler.
-    func secured(by wire: TLSWire, _ edge: TLSEdge) { (self.wire, tls) = (wire, edge) }
+    func secured(by wire: TLSWire, _ edge: TLSEdge) {
+        (self.wire, tls) = (wire, edge)
+        // Whatever is written from now on has to be encrypted.
+        writing.transport = nil
+    }
 
     /// The context from which this end is closed: TLS would delay a reset, and add a close_notify to a FIN that came without.
     private var lowest: ChannelHandlerContext? { wire?.context ?? context }
@@ -345,7 +347,7 @@ final class RelayHandler: ChannelInboundHandler, ChannelOutboundHandler {
     }
 
     /// Whether bytes written here are on their way, and not merely buffered in memory.
-    private var takesBytes: Bool { isWritable && context != nil || state.hasDeparted || state.isOver }
+    private var takesBytes: Bool { isWritable && context != nil || state.hasEnded }
 
     /// Whether the channel accepts bytes, as its last event said: asked for every chunk.
     private var isWritable = true

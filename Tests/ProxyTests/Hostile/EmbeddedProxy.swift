@@ -45,8 +45,10 @@ final class EmbeddedProxy {
 
     /// The server accepts.
     ///
-    /// - Parameter isGone: whether it is gone before the proxy notices that it has.
-    func connect(isGone: Bool = false) throws -> Wire? {
+    /// - Parameters:
+    ///   - isGone: whether it is gone before the proxy notices that it has.
+    ///   - early: what it has sent before that.
+    func connect(isGone: Bool = false, early: [UInt8] = []) throws -> Wire? {
         guard !connector.pending.isEmpty else { return nil }
         let attempt = connector.pending.removeFirst()
         let wire = Wire(on: loop)
@@ -55,8 +57,10 @@ final class EmbeddedProxy {
         try attempt.initialize(wire.channel)
         wire.channel.connect(to: Wire.address(9_000), promise: nil)
         if isGone { wire.channel.pipeline.close(promise: nil) }
+        if !early.isEmpty { wire.channel.pipeline.fireChannelRead(ByteBuffer(bytes: early)) }
         attempt.promise.succeed(wire.channel)
-        loop.run()
+        // Nothing else happens before it is relayed.
+        if early.isEmpty { loop.run() }
         return wire
     }
 

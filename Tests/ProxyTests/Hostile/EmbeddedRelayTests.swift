@@ -39,6 +39,44 @@ import Testing
         #expect(!client.isOpen && !server.isOpen && expired(proxy))
     }
 
+    /// Its client has closed both directions; the server has not been sent everything, and does not read.
+    @Test func aServerThatIsLeftOverEndsWhenTheTimeIsOver() throws {
+        let proxy = EmbeddedProxy(Self.plain) { $0.idleTimeout = 5 }
+        let (client, server) = try joined(proxy)
+        server.isStuck = true
+        client.receive(Array("all of this".utf8))
+        server.finish()
+        // After a FIN of the proxy's own, that of the client closes the channel without an event of its own.
+        client.vanish()
+        #expect(!client.isOpen && server.isOpen && client.hasFIN)
+        proxy.loop.advanceTime(by: .seconds(5))
+        #expect(!server.isOpen)
+    }
+
+    /// The write that fails is the first that is known of the reset, and a FIN was to follow it.
+    @Test func aWriteThatFailsBeforeAHalfCloseIsNoCleanEnd() throws {
+        let proxy = EmbeddedProxy(Self.plain)
+        let (client, server) = try joined(proxy)
+        server.isStuck = true
+        client.receive(Array("all of this".utf8))
+        client.finish()
+        server.vanish()
+        proxy.loop.run()
+        #expect(!client.hasFIN && !client.isOpen)
+        #expect(endings(proxy) == ["fin fromClient", "reset fromServer"])
+    }
+
+    /// It is relayed in the same turn of the event loop in which it is known, before the channel reports that it is closed.
+    @Test func whatAServerSaysBeforeItResetsIsRelayedBesideTLS() throws {
+        let proxy = EmbeddedProxy(Self.plain) { ($0.tls.mode, $0.tls.trust) = (.intercept, .nothing) }
+        let client = try proxy.accept()
+        let server = try #require(try proxy.connect(early: Array("too busy".utf8)))
+        server.reset()
+        proxy.loop.run()
+        #expect(client.sent == Array("too busy".utf8) && !client.isOpen)
+        #expect(endings(proxy) == ["reset fromServer"])
+    }
+
     /// Its channel has reported its end when TLS is put on it.
     @Test func aServerThatIsGoneIsNotWaitedForInAHandshake() throws {
         let proxy = EmbeddedProxy(Self.plain) { ($0.tls.mode, $0.tls.trust) = (.client, .nothing) }
