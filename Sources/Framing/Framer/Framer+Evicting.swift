@@ -19,6 +19,8 @@ extension Framer {
         // The bytes that the search examined are gone.
         search = nil
         guard hadFrame else { return }
+        // The frame may have led to another state, and was a request or an answer.
+        shared.conversation?.lost(direction)
         if let end, end > origin {
             mode = .skipping(to: end, detail: "the rest of a frame that was abandoned when \(cause)")
         } else {

@@ -3,16 +3,19 @@ import Streams
 extension Framer {
     /// The next `byteCount` bytes of the stream were not seen.
     ///
-    /// A gap inside a body whose extent is known loses bytes, not synchronisation: the frame is completed with zeros. Any other
-    /// gap ends the frame in progress, and framing resumes where frames chain again.
+    /// A gap inside a body whose extent is known loses bytes, not synchronisation: the frame is completed with zeros, or evicted if
+    /// these would take too much memory. Any other gap ends the frame in progress, and framing resumes where frames chain again.
     package mutating func missing(
         _ byteCount: Int, at time: Timestamp, scratch: FramingScratch, into receiver: any FrameReceiver
     ) {
         lookAgain(scratch: scratch, into: receiver)
         let gap = origin + seen
         var filled = 0
-        if let shape, pending.count >= shape.head {
-            filled = min(byteCount, shape.total - seen)
+        let inFrame = shape.map { min(byteCount, $0.total - seen) } ?? 0
+        if inFrame > Self.mostZeros, let shape, !shared.streams(shape) {
+            evict(because: "a gap of \(byteCount) bytes began", scratch: scratch, into: receiver)
+        } else if let shape, pending.count >= shape.head {
+            filled = inFrame
             gaps.append(seen..<seen + filled)
             keep(zeros: filled, shape)
             latest = ChunkPlace(range: gap..<gap + filled, time: time, packet: latest.packet)
@@ -39,6 +42,9 @@ extension Framer {
             }
         }
     }
+
+    /// At most this many zeros are kept for one gap: a sequence number alone makes a gap.
+    private static let mostZeros = 16 << 20
 
     /// The stream ended: held bytes are passed on, as a frame if the rule lets the end complete it.
     package mutating func finish(scratch: FramingScratch, into receiver: any FrameReceiver) {

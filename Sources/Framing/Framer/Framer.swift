@@ -169,7 +169,8 @@ package struct Framer {
 
     /// When the frame in progress ends if its sender stays silent; nil if no pause ends one.
     package var idleDeadline: Timestamp? {
-        guard let idle = shared.idle, isAligned, !pending.isEmpty else { return nil }
+        // Of several kinds of frames, pauses may end only some: none whose extent is known before they end.
+        guard let idle = shared.idle, isAligned, !pending.isEmpty, shape == nil else { return nil }
         return latest.time + idle
     }
 
@@ -252,13 +253,16 @@ package struct Framer {
             let scan = shared.scan(
                 pending.storage.span.bytes.extracting(0..<pending.count), from: 0, origin: origin, ended: false,
                 memory: &memory)
-            self.memory = memory
             switch scan {
             case .shape(let found) where found.total >= pending.count:
+                self.memory = memory
                 shape = found
                 if !mayReject(found) { chunks.count() }
                 return taken
-            case .incomplete(let atLeast): wanted = atLeast
+            case .incomplete(let atLeast):
+                self.memory = memory
+                wanted = atLeast
+            // It is scanned again, with what was remembered before.
             default: return taken
             }
         }

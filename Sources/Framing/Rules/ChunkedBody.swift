@@ -40,9 +40,9 @@ struct ChunkedBody {
     private func trailer(_ bytes: RawSpan, from start: Int) -> Result<Int?, Fault> {
         let lines = HeaderLines(ends: [[13, 10], [10]], separator: UInt8(ascii: ":"), hasSpace: true, most: 65_536)
         var searched = 0
-        guard let end = lines.end(in: bytes, from: start, searched: &searched) else {
-            let isTooLong = bytes.byteCount - start > lines.most
-            return isTooLong ? .failure(Fault(message: "no end of the lines after the last chunk")) : .success(nil)
+        let end = lines.end(in: bytes, from: start, searched: &searched)
+        if (end ?? bytes.byteCount) - start > lines.most {
+            return .failure(Fault(message: "no end of the lines after the last chunk"))
         }
         return .success(end)
     }

@@ -113,8 +113,8 @@ struct Remembering: Sendable {
 /// What the rule `fields` remembers of one direction. `@unchecked Sendable`: only the rule of that direction's framer and the
 /// `Conversation` use it, which have one owner.
 final class DirectionMemory: @unchecked Sendable {
-    /// The walk over the header of the stream's current frame.
-    var held: HeldWalk?
+    /// The walks over the header of the stream's current frame, one for each rule that it may be of.
+    private var held: [HeldWalk] = []
     /// The header lines that a search read last; nil if there is none.
     var lines: KnownLines?
     /// The end of a body that a search looked for last; nil if there is none.
@@ -150,6 +150,23 @@ final class DirectionMemory: @unchecked Sendable {
     /// At most this many values are remembered: network bytes choose the keys.
     private static let most = 4_096
 
+    /// Takes out the walk over the header at a stream offset that a rule has begun.
+    ///
+    /// - Parameter available: how many of the frame's bytes are available now: a search may look at fewer than before.
+    func takeWalk(of identity: HeldWalk.Identity, at offset: Int, _ available: Int) -> StructureWalk? {
+        guard let first = held.first else { return nil }
+        if first.offset != offset {
+            held.removeAll(keepingCapacity: true)
+            return nil
+        }
+        guard let index = held.firstIndex(where: { $0.identity === identity }) else { return nil }
+        let known = held.remove(at: index)
+        return known.seen <= available ? known.walk : nil
+    }
+
+    /// Keeps a walk that cannot go on yet.
+    func hold(_ walk: HeldWalk) { held.append(walk) }
+
     func remember(_ value: Int, at place: Place) {
         if values.count < Self.most || values[place] != nil { values[place] = value }
     }
@@ -159,9 +176,15 @@ final class DirectionMemory: @unchecked Sendable {
         if lines != nil || ends != nil { (lines, ends) = (nil, nil) }
     }
 
+    /// Nothing that was begun is of the bytes to come.
+    func forget() {
+        forgetSearch()
+        held = []
+    }
+
     /// Bytes were not seen: what has a key belongs to something that may have ended.
     func lost() {
-        forgetSearch()
+        forget()
         if !values.isEmpty { values = values.filter { $0.key.key == .none } }
     }
 }

@@ -60,21 +60,41 @@ package struct Structured: EndedRule {
     package func scan(
         _ bytes: RawSpan, from start: Int, origin: Int, ended: Bool, memory: inout ScanMemory
     ) -> FrameScan {
-        if !padding.isEmpty, let count = padded(bytes, from: start) { return count }
+        if !padding.isEmpty, let count = padded(bytes, from: start, ended: ended) { return count }
         let frame = bytes.extracting(start..<bytes.byteCount)
-        switch walk(frame, at: origin + start, memory) {
+        let offset = origin + start
+        var walk = begin(at: offset, frame.byteCount)
+        switch self.walk(&walk, frame, at: offset, memory) {
         case .bad(let bad): return .bad(bad)
-        case .incomplete(let atLeast): return .incomplete(atLeast: atLeast)
+        case .incomplete(let atLeast):
+            hold(walk, frame.byteCount, at: offset)
+            // If any byte may end it, all of the next chunk is wanted, not one byte after the other.
+            return .incomplete(atLeast: atLeast > frame.byteCount + 1 ? atLeast : 0)
         case .complete(let length, let scope):
             guard let extent = bodies.first(where: { scope.holds($0.condition) }) else {
                 return shown(
                     shape(
-                        head: length, body: 0, tail: ends.count + trailer, at: origin + start,
-                        explains: memory.explains), scope)
+                        head: length, body: 0, tail: ends.count + trailer, at: offset, explains: memory.explains),
+                    scope)
             }
-            return shown(
-                body(extent, scope, length, frame, at: origin + start, ended: ended, memory: &memory), scope)
+            let scan = body(extent, scope, length, frame, at: offset, ended: ended, memory: &memory)
+            // The header is not walked over again with each chunk of the body.
+            if case .incomplete = scan { hold(walk, length, at: offset) }
+            return shown(scan, scope)
         }
+    }
+
+    /// The walk over the header at a stream offset, as far as it got before.
+    private func begin(at offset: Int, _ available: Int) -> StructureWalk {
+        memory?.takeWalk(of: identity, at: offset, available)
+            ?? StructureWalk(scope: conversation?.request ?? StructureScope())
+    }
+
+    private func hold(_ walk: StructureWalk, _ seen: Int, at offset: Int) {
+        guard let memory else { return }
+        var held = walk
+        held.knownLines = nil
+        memory.hold(HeldWalk(offset: offset, seen: seen, identity: identity, walk: held))
     }
 
     /// The same, with the value of earlier frames that this one shows.
@@ -91,14 +111,8 @@ package struct Structured: EndedRule {
     }
 
     /// Finds the header's end, from where the last scan of this frame had to stop.
-    private func walk(_ frame: RawSpan, at offset: Int, _ scan: ScanMemory) -> Head {
+    private func walk(_ walk: inout StructureWalk, _ frame: RawSpan, at offset: Int, _ scan: ScanMemory) -> Head {
         let explains = scan.explains
-        var walk = StructureWalk(scope: conversation?.request ?? StructureScope(), explains: explains)
-        if let known = memory?.held, known.offset == offset, known.identity === identity, known.seen <= frame.byteCount
-        {
-            walk = known.walk
-        }
-        if memory?.held != nil { memory?.held = nil }
         walk.explains = explains
         if let memory {
             if scan.search != .none {
@@ -112,16 +126,14 @@ package struct Structured: EndedRule {
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLongHead(at: offset, explains: explains))
         case .complete:
-            walk.scope.addLength(walk.at)
-            remembering?.recall(memory, into: &walk.scope)
-            return .complete(walk.at, walk.scope)
+            var scope = walk.scope
+            scope.addLength(walk.at)
+            remembering?.recall(memory, into: &scope)
+            return .complete(walk.at, scope)
         case .incomplete(let atLeast):
             if atLeast > headLimit || frame.byteCount > headLimit {
                 return .bad(tooLongHead(at: offset, explains: explains))
             }
-            var held = walk
-            held.knownLines = nil
-            memory?.held = HeldWalk(offset: offset, seen: frame.byteCount, identity: identity, walk: held)
             return .incomplete(atLeast)
         case .bad(let message):
             return .bad(BadBytes(.badHead, "\(message) (head at offset \(offset))", explains: explains))
@@ -164,9 +176,8 @@ package struct Structured: EndedRule {
                     : shape(head: length, body: end - length, tail: 0, at: offset, explains: explains)
             case .success(nil):
                 memory.searchedTo = offset + chunks.at
-                let needed = max(chunks.needed, frame.byteCount + 1)
-                if needed > limit { return tooLong(at: offset, explains: explains) }
-                return .incomplete(atLeast: needed)
+                if max(chunks.needed, frame.byteCount + 1) > limit { return tooLong(at: offset, explains: explains) }
+                return .incomplete(atLeast: chunks.needed)
             case .failure(let fault):
                 return bad(fault.message)
             }
@@ -181,7 +192,7 @@ package struct Structured: EndedRule {
             }
             memory.searchedTo = offset + max(length, frame.byteCount - (ends.first?.count ?? 1) + 1)
             if frame.byteCount > limit { return tooLong(at: offset, explains: explains) }
-            return .incomplete(atLeast: frame.byteCount + 1)
+            return .incomplete(atLeast: 0)
         case .end:
             if frame.byteCount > limit { return tooLong(at: offset, explains: explains) }
             if ended {
@@ -228,17 +239,18 @@ package struct Structured: EndedRule {
     }
 
     /// Bytes between frames.
-    private func padded(_ bytes: RawSpan, from start: Int) -> FrameScan? {
+    private func padded(_ bytes: RawSpan, from start: Int, ended: Bool) -> FrameScan? {
         let begun = bytes.extracting(start..<bytes.byteCount)
-        var needed: Int?
+        var (whole, needed) = (0, Int.max)
         for padding in padding {
             let known = min(padding.count, begun.byteCount)
             let prefix = Array(padding.prefix(known))
             guard begun.extracting(0..<known).elementsEqual(prefix.span.bytes) else { continue }
-            if known == padding.count { return .padding(known) }
-            needed = padding.count
+            if known == padding.count { whole = max(whole, known) } else { needed = min(needed, padding.count) }
         }
-        return needed.map { .incomplete(atLeast: $0) }
+        // A longer one may have begun.
+        if needed < .max, whole == 0 || !ended { return .incomplete(atLeast: needed) }
+        return whole > 0 ? .padding(whole) : nil
     }
 
     // MARK: Requests

@@ -137,7 +137,7 @@ package final class Conversation: @unchecked Sendable {
     /// Takes what a framer has not framed.
     func handOver(_ rest: HandedOver, _ direction: Direction) {
         sides[direction].handedOver = rest
-        memories[direction].forgetSearch()
+        memories[direction].forget()
     }
 
     func takeHandedOver(_ direction: Direction) -> HandedOver? { sides[direction].handedOver.take() }
@@ -178,7 +178,7 @@ package final class Conversation: @unchecked Sendable {
             sides[direction].state = found
             if sides[direction.opposite].state == nil { sides[direction.opposite].state = found }
         }
-        guard frame.missing == 0 else { return }
+        // A gap is in the body, never in the head.
         side.withContent(of: bytes, frame.partsAtHand) { content, shape in
             follow(content, shape, frame, from: direction, side)
         }
@@ -204,6 +204,7 @@ package final class Conversation: @unchecked Sendable {
         if wantsRequests { count(content, shape, from: direction, side) }
         guard let state = sides[direction].state else { return }
         for transition in states.transitions where transition.from.isEmpty || transition.from.contains(state) {
+            if frame.missing > 0, transition.dependsOnBody { continue }
             guard values.fulfil(transition.condition, content: content, shape: shape, format: side) else { continue }
             for other in Direction.allCases where transition.side ?? other == other {
                 sides[other].state = transition.to

@@ -11,6 +11,9 @@ package struct Transition: Sendable {
     var to: Int
     /// Whose frames are other ones then; nil: both sides'.
     var side: Direction?
+
+    /// Whether the bytes of a body decide whether it happens: not known of one with a gap.
+    var dependsOnBody: Bool { condition.paths.contains { $0.first == "body" && $0 != ["body", "length"] } }
 }
 
 /// The states of a format's conversations.

@@ -125,9 +125,9 @@ struct StructureWalk: Sendable {
             // A level is not copied for every item.
             let last = levels.count - 1
             let (sequence, item, end) = (levels[last].sequence, levels[last].item, levels[last].end)
+            let begun = at
             let step: Step
             if item < structure.sequences[sequence].items.count {
-                let begun = at
                 let path = Visitor.wantsPieces ? levels.flatMap { [$0.sequence, $0.item, $0.iteration] } : []
                 step = take(structure.sequences[sequence].items[item], structure, bytes, end, &visitor)
                 if Visitor.wantsPieces, case .done = step { visitor.piece(path, begun..<at) }
@@ -144,7 +144,10 @@ struct StructureWalk: Sendable {
                 if let outcome = fail(message, bytes, &visitor) {
                     return outcome
                 }
-            case .bad(let message): if let outcome = fail(message, bytes, &visitor) { return outcome }
+            case .bad(let message):
+                // All of the item is left, the size before it included.
+                at = begun
+                if let outcome = fail(message, bytes, &visitor) { return outcome }
             }
         }
         return .complete
@@ -218,6 +221,10 @@ struct StructureWalk: Sendable {
         case .again(let condition):
             if level.item == .max || condition.evaluate(scope) { return beginIteration(structure, &visitor) }
         case .until(let mark):
+            // Nothing after the bytes of the enclosing item ends it.
+            if let end = level.end, at + mark.count > end {
+                return at < end ? beginIteration(structure, &visitor) : .incomplete(mark.count)
+            }
             let known = bytes.extracting(at..<min(bytes.byteCount, at + mark.count))
             let prefix = Array(mark.prefix(known.byteCount))
             guard known.elementsEqual(prefix.span.bytes) else {

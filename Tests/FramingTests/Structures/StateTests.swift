@@ -205,6 +205,34 @@ import Testing
         #expect(log.results.count == 8)
     }
 
+    /// A gap in a body: the head says what it was a request or an answer of.
+    @Test func aMessageWithAGapIsARequestOrAnAnswer() throws {
+        guard let text = ExampleFormats.yaml(of: "http") else {
+            Issue.record("no example http")
+            return
+        }
+        let format = try FormatLoader.load(text, file: "http")
+        let log = FramedLog()
+        var framers = format.framers(aligned: true)
+        let scratch = FramingScratch()
+        func take(_ text: String, _ direction: Direction) {
+            framers[direction].receive(
+                Array(text.replacing("\n", with: "\r\n").utf8).span.bytes, at: Timestamp(nanoseconds: 0), packet: 0,
+                scratch: scratch, into: log)
+        }
+        func lose(_ count: Int, _ direction: Direction) {
+            framers[direction].missing(count, at: Timestamp(nanoseconds: 0), scratch: scratch, into: log)
+        }
+        take("POST /a HTTP/1.1\nContent-Length: 4\n\na", .fromClient)
+        lose(3, .fromClient)
+        take("HEAD /b HTTP/1.1\n\nGET /c HTTP/1.1\n\n", .fromClient)
+        take("HTTP/1.1 200 OK\nContent-Length: 10\n\nabc", .fromServer)
+        lose(4, .fromServer)
+        take("hijHTTP/1.1 200 OK\nContent-Length: 5\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nok", .fromServer)
+        #expect(log.frames.map(\.shape.body) == [4, 0, 0, 10, 0, 2])
+        #expect(log.frames.map(\.missing) == [3, 0, 0, 4, 0, 0])
+    }
+
     /// After 2xx to CONNECT, and only there, the bytes are another protocol's.
     @Test func aTransitionMayDependOnTheRequest() throws {
         guard let text = ExampleFormats.yaml(of: "http") else {

@@ -20,10 +20,13 @@ struct StateRule: CompositeRule {
             return .bad(BadBytes(.notDetected, reason))
         }
         if let state = state(at: origin + start, memory), state < parts.count {
+            let before = memory
             let scan = parts[state].scan(bytes, from: start, origin: origin, ended: ended, memory: &memory)
             guard case .bad = scan, let (conversation, direction) = conversation, conversation.isAlone(direction) else {
                 return scan
             }
+            // What this state's rule has searched, that of another one has not.
+            memory = before
             let other = byEvidence(
                 bytes, from: start, origin: origin, ended: ended, explains: false, search: memory.search)
             switch other {
