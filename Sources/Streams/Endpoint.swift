@@ -79,6 +79,7 @@ extension Endpoint: CustomStringConvertible {
 
 extension IPAddress {
     /// `::ffff:a.b.c.d` as the IPv4 address that it represents (RFC 4291 section 2.5.5.2).
+    @usableFromInline
     package var unmapped: IPAddress {
         guard !isIPv4, high == 0, low >> 32 == 0xffff else { return self }
         return IPAddress(v4: UInt32(truncatingIfNeeded: low))

@@ -13,7 +13,11 @@ package enum HostBuckets {
     package static func bucket(_ one: IPAddress, _ other: IPAddress) -> Int {
         // The same in every thread: no seed. A crafted capture can be slow to read, but so can one with a single large connection.
         var sum = one.low &+ other.low
-        if !one.isIPv4 { sum &+= one.high &+ other.high }
+        if !one.isIPv4 || !other.isIPv4 { sum = highAndLow(one.unmapped) &+ highAndLow(other.unmapped) }
         return Int(truncatingIfNeeded: (sum &* 0x9e37_79b9_7f4a_7c15) >> 58)
     }
+
+    /// IPv4-mapped addresses are unmapped before: connections are known by the addresses that they represent.
+    @usableFromInline
+    static func highAndLow(_ address: IPAddress) -> UInt64 { address.high &+ address.low }
 }

@@ -37,6 +37,27 @@ import Testing
         }
     }
 
+    /// Of too many incomplete ones, those that began first are abandoned.
+    @Test func theOldestIncompleteDatagramsMakeRoom() {
+        var file = PcapFile()
+        var seconds: [[UInt8]] = []
+        for number in 0..<3_000 {
+            let datagram = Headers.tcp([UInt8](repeating: 7, count: 20), from: 10_000 + number, sequence: 1)
+            for start in [0, 24] {
+                let piece = Array(datagram[start..<min(start + 24, datagram.count)])
+                let frame = Headers.ethernet(
+                    Headers.ipv4(
+                        piece, protocol: 6, identification: number, fragment: start / 8 | (start == 0 ? 0x2000 : 0)))
+                if start == 0 { file.add(frame, at: number) } else { seconds.append(frame) }
+            }
+        }
+        for frame in seconds.suffix(1_100).reversed() { file.add(frame, at: 3_000) }
+        let (log, counters) = events(of: file.bytes)
+        let opened = log.events.count { if case .opened = $0 { true } else { false } }
+        #expect(opened == 1_024 && counters.packets == 4_100, "\(opened)")
+        #expect(log.bytes(of: 1_024, from: .fromClient).count == 20)
+    }
+
     /// Two taps: datagrams with the same identification follow one another, and parts of them are alike.
     @Test(arguments: [false, true]) func copiesDoNotBeginTheNextDatagram(isIPv6: Bool) {
         let seed = UInt64.random(in: 0...UInt64.max)

@@ -116,9 +116,31 @@ import Testing
             ])
     }
 
-    /// - Parameter awakeLimit: how many connections are not packed.
-    @Test(arguments: [0, 1, .max]) func ofTooManyOpenConnectionsThoseThatAreSilentAreEvicted(awakeLimit: Int) {
+    /// Whatever is noted for later is due at once there.
+    @Test(arguments: [0, 3600]) func theEndOfTimeEnds(timeout: Int) {
         var options = ReassemblyOptions()
+        options.idleTimeout = .seconds(Double(timeout))
+        let log = StreamEventLog()
+        var reassembler = TCPReassembler(options: options, receiver: log)
+        for (index, time) in [Int64.max - 1, .max, .max].enumerated() {
+            let segment = TCPSegment(
+                source: Endpoint(IPAddress(v4: UInt32(index + 1)), 40_000),
+                destination: Endpoint(IPAddress(v4: 0), 80), sequence: 100, flags: .syn, payloadLength: 0)
+            reassembler.advance(to: Timestamp(nanoseconds: time))
+            reassembler.receive(
+                segment, payload: RawSpan(), at: Timestamp(nanoseconds: time), packet: index + 1)
+        }
+        reassembler.finish()
+        #expect(reassembler.connectionCount == 3)
+    }
+
+    /// - Parameters:
+    ///   - awakeLimit: how many connections are not packed.
+    ///   - timeout: in seconds; 0 for none.
+    @Test(arguments: [0, 1, .max], [0, 3600])
+    func ofTooManyOpenConnectionsThoseThatAreSilentAreEvicted(awakeLimit: Int, timeout: Int) {
+        var options = ReassemblyOptions()
+        options.idleTimeout = .seconds(Double(timeout))
         (options.connectionLimit, options.awakeLimit) = (4, awakeLimit)
         let log = StreamEventLog()
         var reassembler = TCPReassembler(options: options, receiver: log)

@@ -25,6 +25,36 @@ import Testing
         #expect(talk.story.last == "1 reset by client")
     }
 
+    /// Gaps that are filled, over and over. The capture's clock stands still.
+    @Test func gapsThatAreFilledDoNotAddUp() {
+        var talk = Conversation()
+        talk.handshake()
+        talk.server(200, ack: 100)
+        for index in UInt32(0)..<10_000 {
+            talk.client(101 + 2 * index, "b", ack: 200)
+            talk.server(200, ack: 102 + 2 * index)
+            talk.client(100 + 2 * index, "a", ack: 200)
+        }
+        #expect(talk.pendingDeadlines < 5_000)
+        // One that is not filled is still declared missing in time.
+        talk.client(20_101, "z", ack: 200)
+        talk.server(200, ack: 20_102)
+        talk.advance(milliseconds: 10_000)
+        #expect(talk.story.suffix(2) == ["c-1", "c:z"])
+    }
+
+    /// Connections between the same ends that are refused, one after the other.
+    @Test func refusedConnectionsDoNotAddUp() {
+        var talk = Conversation()
+        for index in UInt32(0)..<10_000 {
+            talk.client(1_000_000 &* index, "", .syn)
+            talk.server(0, "", .rst, ack: 1_000_000 &* index &+ 1)
+        }
+        #expect(talk.pendingDeadlines < 20_000)
+        talk.advance(milliseconds: 10_000)
+        #expect(talk.story.last == "10000 connect-failed by server")
+    }
+
     /// Connections that end while the capture's clock stands still: no more of them are remembered than may be.
     @Test func closedConnectionsDoNotAddUpWhereTimeStandsStill() {
         var options = ReassemblyOptions()

@@ -46,6 +46,36 @@ import Testing
         #expect(story == [pieces[0], gap, pieces[1], gap, pieces[2]])
     }
 
+    /// Only the headers were kept, and the SYN was not captured; a segment may be recorded before the SYN-ACK.
+    @Test(arguments: [false, true]) func whatOvertakesTheAnswerToASYNIsMissing(overtakes: Bool) {
+        var talk = Conversation()
+        if overtakes { talk.send(.fromClient, 101, [], ack: 200, length: 10) }
+        talk.server(199, "", .syn, ack: 101)
+        if !overtakes { talk.send(.fromClient, 101, [], ack: 200, length: 10) }
+        talk.send(.fromClient, 111, [], ack: 200, length: 20)
+        talk.server(200, ack: 131)
+        talk.client(131, "", .fin, ack: 200)
+        talk.server(200, "", .fin, ack: 132)
+        talk.client(132, ack: 201)
+        talk.finish()
+        let missing = talk.log.events.reduce(0) { sum, event in
+            if case .missing(_, .fromClient, let count, _) = event { sum + count } else { sum }
+        }
+        #expect(missing == 30 && talk.story.count { $0.contains("fin by") } == 1, "\(talk.story)")
+    }
+
+    /// The SYN is overtaken by a segment of which only the header was kept: there is one connection.
+    @Test func aSYNMayBeOvertakenByAHeader() {
+        var talk = Conversation()
+        talk.send(.fromClient, 100, [], ack: 200, length: 10)
+        talk.client(99, "", .syn)
+        talk.server(199, "", .syn, ack: 100)
+        talk.client(110, "k", ack: 200)
+        talk.finish()
+        #expect(talk.log.bytes(of: 1, from: .fromClient) == Array("k".utf8), "\(talk.story)")
+        #expect(talk.story.contains("c-10"), "\(talk.story)")
+    }
+
     /// Only the headers were kept (`tcpdump -s 54`). The numbers wrap around, acknowledgments lag behind, and the FIN is no byte.
     @Test(arguments: [1, 3, 14, 20, 40]) func headersAloneShowHowMuchWasSent(segments: Int) {
         let length = 1 << 27

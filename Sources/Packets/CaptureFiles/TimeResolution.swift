@@ -36,9 +36,17 @@ struct TimeResolution: Hashable, Sendable {
     func instant(_ units: UInt64) -> Timestamp {
         if nanosecondsPerUnit != 0 {
             let (product, overflow) = Int64(bitPattern: units).multipliedReportingOverflow(by: nanosecondsPerUnit)
-            if !overflow, offset == 0 { return Timestamp(nanoseconds: product) }
+            if !overflow { return offset == 0 ? Timestamp(nanoseconds: product) : moved(product, units) }
         }
         return slowInstant(units)
+    }
+
+    /// The instant of so many nanoseconds or units, with the offset.
+    private func moved(_ nanoseconds: Int64, _ units: UInt64) -> Timestamp {
+        let shift = offset.multipliedReportingOverflow(by: 1_000_000_000)
+        let sum = nanoseconds.addingReportingOverflow(shift.partialValue)
+        if !shift.overflow, !sum.overflow { return Timestamp(nanoseconds: sum.partialValue) }
+        return nanoseconds < 0 ? Timestamp(nanoseconds: offset < 0 ? .min : .max) : slowInstant(units)
     }
 
     private func slowInstant(_ units: UInt64) -> Timestamp {

@@ -1,3 +1,4 @@
+import DequeModule
 import Streams
 
 /// Reassembles fragmented IP datagrams.
@@ -26,6 +27,8 @@ struct Defragmenter {
     }
 
     private var datagrams: [Key: FragmentedDatagram] = [:]
+    /// The keys of those, in the order in which they began; of some that are over, too.
+    private var order = Deque<(number: Int, key: Key)>()
     private var completed = CompletedDatagrams()
     private let limits = Limits()
     private var begun = 0
@@ -69,7 +72,7 @@ struct Defragmenter {
             if latest != nil { return nil }
             if datagrams.count >= limits.datagrams { makeRoom(now) }
         }
-        var datagram = datagrams.removeValue(forKey: key) ?? begin(now)
+        var datagram = datagrams.removeValue(forKey: key) ?? begin(key, now)
         latest = datagram.number
         if datagram.add(payload, at: place, length: length, protocolNumber: protocolNumber) { conflicts += 1 }
         if var whole = datagram.whole() {
@@ -107,8 +110,10 @@ struct Defragmenter {
         return segment.hasRightChecksum(bytes, length: bytes.byteCount)
     }
 
-    private mutating func begin(_ now: Timestamp) -> FragmentedDatagram {
+    private mutating func begin(_ key: Key, _ now: Timestamp) -> FragmentedDatagram {
         begun += 1
+        if order.count > 4 * limits.datagrams { order.removeAll { datagrams[$0.key]?.number != $0.number } }
+        order.append((begun, key))
         return FragmentedDatagram(number: begun, started: now)
     }
 
@@ -139,17 +144,14 @@ struct Defragmenter {
         count(abandoned: datagram)
     }
 
-    /// Abandons datagrams that timed out, or else the oldest: in the order in which they began, since that of a dictionary differs
-    /// from run to run.
+    /// Abandons datagrams that timed out, or else the oldest, in the order in which they began.
     private mutating func makeRoom(_ now: Timestamp) {
-        let late = datagrams.filter { now - $0.value.started > limits.timeout }
-        for (key, _) in late.sorted(by: { $0.value.number < $1.value.number }) { abandon(key) }
-        if datagrams.count >= limits.datagrams,
-            let oldest = datagrams.min(by: {
-                ($0.value.started, $0.value.number) < ($1.value.started, $1.value.number)
-            })?.key
-        {
-            abandon(oldest)
+        while let (number, key) = order.first {
+            if let datagram = datagrams[key], datagram.number == number {
+                guard now - datagram.started > limits.timeout || datagrams.count >= limits.datagrams else { return }
+                abandon(key)
+            }
+            order.removeFirst()
         }
     }
 }

@@ -121,9 +121,17 @@ struct FragmentedDatagram {
 
     /// What it carries; nil while a fragment is missing.
     func whole() -> Whole? {
-        guard let total, let protocolNumber else { return nil }
+        guard let total, let protocolNumber, isComplete(upTo: total) else { return nil }
         var bytes: [UInt8] = []
-        // Up to where every byte was on the wire, and how many ranges that were cut off begin before that.
+        for piece in pieces where piece.start < total && piece.start == bytes.count { bytes += piece.bytes }
+        return Whole(
+            bytes: bytes.count > total ? Array(bytes.prefix(total)) : bytes, length: total,
+            protocolNumber: protocolNumber)
+    }
+
+    /// Whether every byte up to an end was on the wire, captured or not.
+    private func isComplete(upTo total: Int) -> Bool {
+        // Up to where that is known, and how many ranges that were cut off begin before that.
         var end = 0
         var passed = 0
         func passCutOff() {
@@ -134,15 +142,11 @@ struct FragmentedDatagram {
         }
         for piece in pieces where piece.start < total {
             if piece.start > end { passCutOff() }
-            guard piece.start <= end else { return nil }
-            if piece.start == bytes.count { bytes += piece.bytes }
+            guard piece.start <= end else { return false }
             end = max(end, piece.start + piece.bytes.count)
         }
         passCutOff()
-        guard end >= total else { return nil }
-        return Whole(
-            bytes: bytes.count > total ? Array(bytes.prefix(total)) : bytes, length: total,
-            protocolNumber: protocolNumber)
+        return end >= total
     }
 
     /// Whether it is complete and has this fragment, byte for byte.

@@ -29,7 +29,7 @@ extension Flow {
     mutating func passGap(_ direction: Direction, _ shared: inout ReassemblyState) {
         guard let held = shared.held(sides[direction]), let start = held.segments.firstStart else { return }
         if !sides[direction].marks.contains(.started) {
-            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: start), &shared)
+            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: held.earliest), &shared)
         } else if start > sides[direction].offset {
             miss(direction, upTo: start, at: held.segments.firstTime, &shared)
         }
@@ -101,8 +101,7 @@ extension Flow {
         guard state == .open, let held = shared.held(sides[direction]) else { return }
         let isOver = held.grace.map { shared.now >= $0.deadline || Int32(bitPattern: packets &- $0.packets) >= 0 }
         if !sides[direction].marks.contains(.started) {
-            guard let start = held.segments.firstStart ?? held.fin?.offset else { return }
-            let first = sides[direction].next &+ UInt32(truncatingIfNeeded: start)
+            let first = sides[direction].next &+ UInt32(truncatingIfNeeded: held.earliest)
             guard isOver == true else { return }
             let isBelieved = sides[direction.opposite].marks.contains(.ackDoubted)
             settle(direction, at: first, &shared)
@@ -156,8 +155,9 @@ extension Flow {
     /// Passes on all waiting segments, whatever lies between.
     mutating func flush(_ direction: Direction, _ shared: inout ReassemblyState) {
         while shared.held(sides[direction])?.segments.isEmpty == false { passGap(direction, &shared) }
-        if !sides[direction].marks.contains(.started), let fin = shared.held(sides[direction])?.fin {
-            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: fin.offset), &shared)
+        if !sides[direction].marks.contains(.started), let held = shared.held(sides[direction]) {
+            settle(direction, at: sides[direction].next &+ UInt32(truncatingIfNeeded: held.earliest), &shared)
+            drain(direction, &shared)
         }
         finishIfComplete(direction, givenUpTo: .max, &shared)
     }

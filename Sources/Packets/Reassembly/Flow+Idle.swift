@@ -27,16 +27,19 @@ extension Flow {
 }
 
 extension ReassemblyState {
-    /// How long a silence may last.
+    /// How long a silence may last: without a timeout for 146 years, so that the time at which it would end still says which
+    /// connection was active later.
     var quietInterval: Interval {
-        options.idleTimeout.nanoseconds > 0 ? options.idleTimeout : Interval(nanoseconds: .max)
+        options.idleTimeout.nanoseconds > 0 ? options.idleTimeout : Interval(nanoseconds: .max / 2)
     }
 }
 
 extension TCPReassembler {
     /// Marks connections idle that have been silent for too long, and closes the oldest if there are too many.
     mutating func markIdle() {
-        while let entry = shared.quiet.popFirst(until: shared.now) {
+        // At the end of time nothing is due: what is noted for later would be due again at once.
+        let due = min(shared.now, Timestamp(nanoseconds: .max - 1))
+        while let entry = shared.quiet.popFirst(until: due) {
             guard let flow = openFlow(entry) else { continue }
             guard shared.now > flow.quietAt else {
                 shared.current = entry.flow

@@ -40,12 +40,12 @@ extension Flow {
             return side.startSequence != first
         }
         if reset != nil { return true }
-        if let held = shared.held(side), let start = held.segments.firstStart {
+        if let held = shared.held(side) {
             // Segments after a SYN may overtake it, but not also the acknowledgment of the SYN, nor the end of the stream.
             if held.fin != nil || side.marks.contains(.ackSeen) && Int32(bitPattern: side.acknowledged &- first) > 0 {
                 return true
             }
-            return !(0...overtaking).contains(start - side.position(of: first))
+            return !(0...overtaking).contains(held.earliest - side.position(of: first))
         }
         // Nothing of this side was seen: its SYN may have been overtaken by the SYN-ACK, or both sides may have opened
         // simultaneously.

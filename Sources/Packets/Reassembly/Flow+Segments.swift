@@ -62,7 +62,7 @@ extension Flow {
             if isFresh || sides[direction].startSequence == first { sides[direction].marks.insert(.synSeen) }
         } else if let held = shared.held(sides[direction]) {
             // The SYN was overtaken by later segments.
-            guard let start = held.segments.firstStart, sides[direction].position(of: first) <= start else { return }
+            guard sides[direction].position(of: first) <= held.earliest else { return }
             settle(direction, at: first, &shared)
             sides[direction].marks.insert(.synSeen)
             drain(direction, &shared)
@@ -80,7 +80,7 @@ extension Flow {
         let (other, first) = (direction.opposite, segment.acknowledgment)
         guard state == .open, !sides[other].marks.contains(.started) else { return }
         if let held = shared.held(sides[other]) {
-            guard let start = held.segments.firstStart, sides[other].position(of: first) <= start else { return }
+            guard sides[other].position(of: first) <= held.earliest else { return }
             settle(other, at: first, &shared)
             drain(other, &shared)
         } else {

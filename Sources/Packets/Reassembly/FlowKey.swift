@@ -88,8 +88,10 @@ struct FlowKey: Equatable {
     @inline(__always)
     func hash(_ seed: UInt64) -> UInt64 {
         let ports = UInt64(lowerPort) << 16 | UInt64(upperPort)
-        var mixed = FlowKey.fold(lowerLow ^ seed, upperLow ^ 0x9e37_79b9_7f4a_7c15)
-        if !isIPv4 { mixed ^= FlowKey.fold(lowerHigh ^ 0xe703_7ed1_a0b4_28db, upperHigh ^ seed) }
+        // No factor may be one that an address can make 0, and no two products may cancel each other: addresses are chosen by others.
+        let other = seed.byteSwapped
+        var mixed = FlowKey.fold(lowerLow ^ seed, upperLow ^ other)
+        if !isIPv4 { mixed = FlowKey.fold(mixed ^ lowerHigh, upperHigh ^ other) }
         if leg == .out { mixed = ~mixed }
         return FlowKey.fold(mixed ^ ports, seed | 1)
     }

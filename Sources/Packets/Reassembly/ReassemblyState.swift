@@ -50,6 +50,8 @@ struct ReassemblyState {
     var idle = DeadlineQueue()
     /// How many connections are idle now.
     var idleCount = 0
+    /// Whether there are more deadlines of gaps, starts and resets than can be needed.
+    var hasStaleDeadlines = false
     /// How many deadlines are pending, of all kinds; stale ones count, too.
     var pendingDeadlines: Int { gaps.count + pickups.count + resets.count + closed.count + quiet.count + idle.count }
     /// The earliest of all those times, `idle` left out.
@@ -112,6 +114,8 @@ struct ReassemblyState {
     {
         let time = now + interval
         self[keyPath: queue].append(DeadlineQueue.Entry(time: time, flow: current, number: number))
+        // Where time stands still, none is ever due.
+        if gaps.count + pickups.count + resets.count > 8 * openCount + 4096 { hasStaleDeadlines = true }
         nextDeadline = min(nextDeadline, time)
         updateHeldSince()
     }

@@ -111,6 +111,10 @@ final class HeldSide {
         self.direction = direction
     }
 
+    /// The first position of what was seen of a stream whose start is not settled: 0 is that of the segment that came first, of
+    /// which perhaps no bytes were captured.
+    var earliest: Int { min(0, segments.firstStart ?? 0) }
+
     /// When the first waiting segment was seen.
     var since: Timestamp? {
         let first = segments.isEmpty ? nil : segments.firstTime

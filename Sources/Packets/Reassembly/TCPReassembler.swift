@@ -106,6 +106,7 @@ package struct TCPReassembler: ~Copyable {
                 number: table.flows[place].number)
         }
         table.flows[place].take(segment, payload, from: direction, PacketStamp(time: time, number: packet), &shared)
+        if shared.hasStaleDeadlines { dropStaleDeadlines() }
     }
 
     /// Passes on what the recording says about the packet.

@@ -94,6 +94,21 @@ import Trace
         }
     }
 
+    /// Connections are known by the addresses that IPv4-mapped ones represent, and so are their buckets.
+    @Test func mappedAddressesAreThoseThatTheyRepresent() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<1_000 {
+            let bits = UInt32(generator.next() >> 32)
+            let (plain, mapped) = (IPAddress(v4: bits), IPAddress(v6: 0, 0xffff_0000_0000 | UInt64(bits)))
+            for other in [IPAddress(v4: UInt32(generator.next() >> 32)), IPAddress(v6: generator.next(), 7)] {
+                #expect(HostBuckets.bucket(plain, other) == HostBuckets.bucket(mapped, other), "seed \(seed)")
+                #expect(HostBuckets.bucket(other, plain) == HostBuckets.bucket(mapped, other), "seed \(seed)")
+            }
+            #expect(HostBuckets.bucket(plain, plain) == HostBuckets.bucket(mapped, mapped), "seed \(seed)")
+        }
+    }
+
     @Test func reconnectStorms() throws {
         var steps: [Step] = []
         for client in 0..<Self.clients {
