@@ -13,6 +13,12 @@ package struct BodyChain: Sendable {
     /// Whether an encoding depends on the header's fields.
     var readsHead: Bool { encodings.contains { $0.role.contains(.readsHead) } }
 
+    /// Whether frames of another format are inside, which has secrets of its own.
+    var hasInnerSecrets: Bool { encodings.contains { ($0 as? FormatBody)?.hasSecrets == true } }
+
+    /// Whether an encoding reads numbers of a byte order.
+    var hasNumbers: Bool { encodings.contains { $0 is FieldsBody || $0 is BlocksBody } }
+
     /// Whether bodies are encrypted, and unreadable without the key.
     var isEncrypted: Bool { encodings.first?.role.contains(.encrypted) ?? false }
 
@@ -43,6 +49,9 @@ package struct BodyChain: Sendable {
             switch step {
             case .unchanged(let form): decoded.form = form
             case .bytes(let bytes, let form): decoded = DecodedBody(form, bytes: bytes)
+            case .frames(let bytes, let redacted):
+                decoded = DecodedBody(.json, bytes: bytes)
+                decoded.redacted = redacted
             case .locked: return clearBody(body, context.type) ?? DecodedBody(.opaque)
             case .fault(let kind, let message):
                 if var clear = clearBody(body, context.type) {

@@ -93,6 +93,8 @@ enum BodyStep {
     case unchanged(DecodedBody.Form)
     /// These bytes.
     case bytes([UInt8], DecodedBody.Form)
+    /// Frames of another format as JSON, and the same with that format's secrets redacted; nil if it has none.
+    case frames([UInt8], redacted: [UInt8]?)
     /// There is no key: the body stays as it is, which is not a fault.
     case locked
     /// The input is not encoded this way.

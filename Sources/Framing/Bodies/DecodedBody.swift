@@ -20,6 +20,8 @@ package struct DecodedBody: Sendable, Hashable {
     package var form: Form
     /// The bytes; nil if they are the body's own, so that nothing was copied.
     package var bytes: [UInt8]?
+    /// The bytes without the secrets that the formats of frames inside declare; nil if they are the same.
+    var redacted: [UInt8]?
     /// The body's faults. A faulty body is shown in hex as received, or as text if readable.
     package var faults: [BodyFault] = []
 
@@ -96,8 +98,11 @@ package struct DecodedBody: Sendable, Hashable {
             let raw = form == .fields ? [[StructuredHead.raw]] : []
             // Values of a structure, or of frames inside, may be bodies that could not be read.
             let hidesUnread = form == .fields || paths.contains { $0.last == FormatBody.unframed }
-            var redaction = JSONRedaction(paths + shorter + raw, hidingUnread: hidesUnread)
-            guard let bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
+            // Header lines may be among the values of a structure.
+            let ignoresCase = form == .fields || hidesUnread
+            var redaction = JSONRedaction(
+                paths + shorter + raw, ignoringCase: ignoresCase, hidingUnread: hidesUnread)
+            guard let bytes = redacted ?? bytes, let redacted = redaction.of(bytes.span.bytes) else { return hidden }
             return DecodedBody(form, bytes: redacted, faults: faults)
         }
     }

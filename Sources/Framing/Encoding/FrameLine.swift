@@ -56,7 +56,7 @@ package struct FrameLine: Sendable {
             throw EncodingError("a frame has no \(unknown); \(LoadContext.hint(unknown, Self.keys))")
         }
         guard event ?? "frame" == "frame" else { return nil }
-        if fields.contains(where: { $0.value == .text(JSONRedaction.mark) }) { throw Self.secret("a field") }
+        if fields.contains(where: { $0.value.hidesSecret }) { throw Self.secret("a field") }
     }
 
     private static func secret(_ what: String) -> EncodingError {
@@ -119,6 +119,11 @@ package struct FrameLine: Sendable {
             default: throw EncodingError("body has no \(key); known are text, json, protobuf, fields and hex")
             }
         }
+        switch content {
+        case .json(let text), .protobuf(let text), .fields(let text):
+            if text.span.bytes.hidesSecret { throw secret("the body") }
+        case .text, .bytes, nil: break
+        }
         if content == nil, length ?? 0 > 0 {
             throw EncodingError("the body was left out when it was traced; trace it with a higher --body-limit")
         }
@@ -127,9 +132,35 @@ package struct FrameLine: Sendable {
 }
 
 extension FieldValue {
+    /// Whether a trace hides it, or a value in it.
+    fileprivate var hidesSecret: Bool {
+        switch self {
+        case .text(let text): text == JSONRedaction.mark
+        case .json(let text): Array(text.utf8).span.bytes.hidesSecret
+        case .null, .boolean, .integer, .unsigned, .number, .bytes: false
+        }
+    }
+
     fileprivate func wanted(as name: String) throws(EncodingError) -> String {
         if case .text(let text) = self { return text }
         throw EncodingError("\(name) is \(shortDescription); expected text")
+    }
+}
+
+extension RawSpan {
+    /// Whether this is JSON in which a trace hides a value.
+    fileprivate var hidesSecret: Bool {
+        var tokens = JSONTokens()
+        do throws(JSONSyntaxError) {
+            while let token = try tokens.next(self) {
+                guard case .scalar(.string(let escaped), let range) = token else { continue }
+                if JSONText.string(range, escaped: escaped, in: self) == JSONRedaction.mark { return true }
+            }
+        } catch {
+            // Who encodes it reports that it is no JSON.
+            return false
+        }
+        return false
     }
 }
 

@@ -117,7 +117,7 @@ package enum FormatLoader {
         let beginning = RelayLoader.beginning(top)
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
-        let secrets = SecretLoader.secrets(top, sides)
+        let secrets = SecretLoader.secrets(top, sides) + innerSecrets(sides)
         let hazards = HazardLoader.hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -135,6 +135,14 @@ package enum FormatLoader {
         StateLoader.read(top, into: &format)
         format.sequence = top.map("sequence", SequenceLoader.section).flatMap { SequenceLoader.rule($0, sides) }
         return format
+    }
+
+    /// Bodies of frames inside are redacted where their formats say so. What is always secret is what they do not frame.
+    private static func innerSecrets(_ sides: PerDirection<DirectionFormat>?) -> [Secret] {
+        let chains = Direction.allCases.flatMap { side in
+            sides.map { $0[side].body.chains + $0[side].layouts.flatMap { $0.body?.chains ?? [] } } ?? []
+        }
+        return chains.contains(where: \.hasInnerSecrets) ? [Secret(path: ["body", "json", FormatBody.unframed])] : []
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {

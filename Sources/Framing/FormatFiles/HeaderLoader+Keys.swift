@@ -36,7 +36,7 @@ extension HeaderLoader {
             "decimal",
             meaning: """
                 decimal digits, optionally with a sign, up to `ends`; at most `digits` of them, 20 by default. Without `ends`, exactly \
-                `digits` digits, with leading zeros
+                `digits` digits (at most 18), with leading zeros
                 """),
         KeyTerm(
             "hex",

@@ -142,18 +142,18 @@ struct HeaderLoader {
     private func constant(_ map: YAMLMap, _ field: HeaderField) -> FieldValue? {
         // A list or a range is no constant.
         guard map["equals"]?.isScalar == true, let text = map.text("equals"),
-            Int(number: text) != nil || !text.contains("..")
+            FieldValue(number: text) != nil || !text.contains("..")
         else { return nil }
         let value: FieldValue
         switch field.kind {
         case .string: value = .text(text)
         case .bytes: value = .text((text.hasPrefix("0x") ? String(text.dropFirst(2)) : text).lowercased())
         default:
-            guard let number = Int(number: text) else {
+            guard let number = FieldValue(number: text) else {
                 map.fault("\(field.name).equals is \(text); expected a number", at: "equals")
                 return nil
             }
-            value = .integer(Int64(number))
+            value = number
         }
         do throws(EncodingError) {
             _ = try BinaryHead.encode(value, as: field)

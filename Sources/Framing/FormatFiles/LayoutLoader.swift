@@ -114,7 +114,7 @@ struct LayoutLoader {
             return structured(framing, sections, order, trailer).map { rule, head in
                 var layout = FrameLayout(name: name(sections), rule: rule, head: head, trailer: trailer)
                 checkChecksums(layout)
-                layout.body = body(sections, layout)
+                layout.body = body(sections, layout, order)
                 return Built(rule: rule, layouts: [layout])
             }
         }
@@ -125,7 +125,7 @@ struct LayoutLoader {
         var layout = FrameLayout(
             name: name(sections), rule: built.rule, head: built.head ?? head, trailer: trailer)
         checkChecksums(layout)
-        layout.body = body(sections, layout)
+        layout.body = body(sections, layout, order)
         return Built(rule: built.rule, layouts: [layout])
     }
 
@@ -144,15 +144,18 @@ struct LayoutLoader {
         sections.first.flatMap { $0.has("name") ? $0.text("name") : nil }
     }
 
-    /// The body of a kind or a state that says itself how it is decoded: nil if only the side or the file does.
-    private func body(_ sections: [YAMLMap], _ layout: FrameLayout) -> BodyFormat? {
-        guard let own = sections.first(where: { $0["body"] != nil }), own.isKind else { return nil }
+    /// The body of a kind or a state that says itself how it is decoded, or of a byte order if constants decide it: nil if only the side
+    /// or the file says that.
+    private func body(_ sections: [YAMLMap], _ layout: FrameLayout, _ decided: ByteOrder) -> BodyFormat? {
+        let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
+        let isOpen = order == "auto"
+        guard let own = sections.first(where: { $0["body"] != nil }), own.isKind || isOpen else { return nil }
         let around = (context.headNames, context.bodyOrder)
         defer { (context.headNames, context.bodyOrder) = around }
         context.headNames = FrameValues.fields(of: [layout], layout.rule)
-        let order = sections.lazy.compactMap { $0.text("byteOrder") }.first
-        context.bodyOrder = order.flatMap { ByteOrder(rawValue: $0) } ?? .big
-        return BodyFormat(own)
+        context.bodyOrder = isOpen ? decided : order.flatMap { ByteOrder(rawValue: $0) } ?? .big
+        let body = BodyFormat(own)
+        return own.isKind || body?.chains.contains(where: \.hasNumbers) == true ? body : nil
     }
 
     /// The rule `fields`, whose header is a structure.

@@ -226,7 +226,12 @@ final class StructureBuilding {
         case StructureKeys.body:
             guard let node = map["body"] else { return nil }
             if map["size"] == nil { map.fault("\(map.path) lacks size") }
-            return .body(BodyChain(node, path: "\(map.path).body", context: map.context))
+            let chain = BodyChain(node, path: "\(map.path).body", context: map.context)
+            if !isBody, !chain.keyNames(default: "").isEmpty {
+                map.fault(
+                    "\(map.path) needs a key, which a body in a header cannot have; use one in the body", at: "body")
+            }
+            return .body(chain)
         case StructureKeys.ended: return ended(map, isText: map.text("type") == "string")
         case StructureKeys.text:
             requireSize(map)

@@ -311,6 +311,19 @@ extension Int {
     }
 }
 
+extension FieldValue {
+    /// A whole number as written in format files, of up to 64 bits.
+    init?(number text: String) {
+        if let number = Int(number: text) {
+            self = .integer(Int64(number))
+            return
+        }
+        let number = text.hasPrefix("0x") ? UInt64(text.dropFirst(2), radix: 16) : UInt64(text)
+        guard let number, text.first != "+" else { return nil }
+        self = FieldValue(number)
+    }
+}
+
 extension [UInt8] {
     /// Bytes as written in format files: text, or `0x` and two hex digits per byte, since not all bytes are text.
     init(written text: String) {

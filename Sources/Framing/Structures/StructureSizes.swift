@@ -65,7 +65,7 @@ struct StructureSizes {
                 members[field.name] = JSONValue(whole)
                 return
             }
-            if case .integer(let number)? = number {
+            if let number = number?.bitPattern {
                 for bits in field.bits where members[bits.name] == nil {
                     members[bits.name] = JSONValue(.integer(bits.value(in: number)))
                 }
@@ -98,8 +98,12 @@ struct StructureSizes {
             return self.value(of: size, trial)
         }
         guard let zero = at(0), let one = at(1) else { return nil }
-        if one != zero, (wanted - zero) % (one - zero) == 0, at((wanted - zero) / (one - zero)) == wanted {
-            return (wanted - zero) / (one - zero)
+        let (rise, step) = (wanted.subtractingReportingOverflow(zero), one.subtractingReportingOverflow(zero))
+        guard !rise.overflow, !step.overflow else { return nil }
+        // The quotient of the least number and -1 does not fit.
+        if step.partialValue != 0, rise.partialValue != .min {
+            let (quotient, remainder) = rise.partialValue.quotientAndRemainder(dividingBy: step.partialValue)
+            if remainder == 0, at(quotient) == wanted { return quotient }
         }
         var (low, high) = (0, 1 << 32)
         while low < high {
@@ -128,7 +132,7 @@ struct StructureSizes {
                 guard let bytes = try? BinaryHead([field]).encode(given, body: 0) else { continue }
                 let value = field.value(in: bytes.span.bytes, at: 0, size: bytes.count)
                 known.add([item.name], Value(value))
-                if case .integer(let number) = value {
+                if let number = value.bitPattern {
                     for bits in field.bits { known.add([bits.name], .integer(bits.value(in: number))) }
                 }
             case .computed(let expression): known.add([item.name], expression.value(known))

@@ -106,7 +106,7 @@ struct StructureEvidence: StructureVisitor {
                 evidence.values += Evidence.named(
                     field.names[value] != nil, of: field.names.count, bits: 8 * Double(place.count))
             }
-            guard name == field.name, case .integer(let number) = value else { return }
+            guard name == field.name, let number = value.bitPattern else { return }
             for bits in field.bits {
                 if bits.constant != nil {
                     evidence.constants += Double(bits.count)

@@ -44,7 +44,7 @@ extension StructureWalk {
             guard let area else { return bad("\(item.name) has no size") }
             guard area <= bytes.byteCount else { return .incomplete(area - at) }
             if Visitor.wantsValues || item.isNeeded {
-                give(item, Self.value(bytes.extracting(start..<area), chain), start..<area, &visitor)
+                give(item, decoded(bytes.extracting(start..<area), chain), start..<area, &visitor)
             }
             advance(to: area)
             return .done
@@ -161,7 +161,7 @@ extension StructureWalk {
                 return bad("\(item.name) is \(value.shortDescription), which is no number")
             }
             give(item, value, place, &visitor)
-            if case .integer(let number) = value {
+            if let number = value.bitPattern {
                 for bits in field.bits {
                     let part = FieldValue.integer(bits.value(in: number))
                     if item.isReferenced { refer(bits.name, Value(part)) }
@@ -194,6 +194,21 @@ extension StructureWalk {
         visitor.value(item.name, value, item, place)
     }
 
+    /// How many bytes the bodies inside one structure may be decoded to: a few bytes may be the beginning of many.
+    private static let mostDecoded = 16 << 20
+
+    /// A body inside a structure as a value; its bytes if those before it have taken too much.
+    private mutating func decoded(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
+        guard decodedBytes < Self.mostDecoded else { return .bytes(bytes.copied()) }
+        let value = Self.value(bytes, chain)
+        switch value {
+        case .json(let text), .text(let text): decodedBytes += text.utf8.count
+        case .bytes(let bytes): decodedBytes += bytes.count
+        case .null, .boolean, .integer, .unsigned, .number: break
+        }
+        return value
+    }
+
     /// A body inside a structure as a value: JSON as it is.
     static func value(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
         let decoded = chain.decode(bytes, type: nil)
@@ -213,6 +228,7 @@ extension StructureWalk {
         _ visitor: inout Visitor
     ) -> Step {
         let kind: Level.Iterations
+        let start = at
         var count: Int?
         switch iterations {
         case .rest: kind = .toEnd
@@ -232,6 +248,7 @@ extension StructureWalk {
         // A null list has the count -1.
         guard count ?? 0 >= -1 else { return bad("the count of \(item.name) is \(count ?? 0)") }
         if count == -1 {
+            if let area, area > bytes.byteCount { return .incomplete(area - start) }
             visitor.value(item.name, .null, item, at..<at)
             advance(to: area ?? at)
             return .done

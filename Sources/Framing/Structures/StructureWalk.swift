@@ -95,6 +95,8 @@ struct StructureWalk: Sendable {
     private(set) var isBroken = false
     /// Bytes before this index end no text or line, for the item at `at`.
     var searched = 0
+    /// How many bytes the bodies inside were decoded to.
+    var decodedBytes = 0
 
     /// Whether faults are described. A search, which tries most places in vain, has no use for that.
     var explains = true

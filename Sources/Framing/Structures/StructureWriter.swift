@@ -259,7 +259,7 @@ struct StructureWriter {
         let bytes = kept(try BinaryHead([own]).encode(given, body: 0), as: own)
         let value = own.value(in: bytes.span.bytes, at: 0, size: bytes.count)
         scope.add(field.name, Value(value))
-        if case .integer(let number) = value {
+        if let number = value.bitPattern {
             for bits in field.bits { scope.add(bits.name, .integer(bits.value(in: number))) }
         }
         return bytes

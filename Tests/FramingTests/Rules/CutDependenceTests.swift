@@ -38,6 +38,16 @@ import Testing
         #expect(try frames([3, 1, 7, 2, 0x48, 0x69], yaml) == [6])
     }
 
+    /// A null list of a size has all its bytes.
+    @Test func aNullListMayHaveASize() throws {
+        let yaml = """
+            header: [{ items: { repeat: i8, size: u16, of: [{ a: u8 }] } }, "X"]
+            framing: { rule: fields }
+            """
+        #expect(try frames([0, 0x10, 0xff], yaml) == [])
+        #expect(try frames([0, 3, 0xff, 1, 2, 0x58], yaml) == [6])
+    }
+
     /// The longest one.
     @Test func paddingMayBeginLikeAnother() throws {
         let yaml = """

@@ -30,6 +30,9 @@ struct BlocksBody: BodyEncoding {
         if let name, checksum == nil {
             options?.fault("there is no checksum \(name); \(LoadContext.hint(name, Checksum.names))", at: "checksum")
         }
+        if let checksum, checksum.digest != nil, let name {
+            options?.fault("\(name) has no number of at most 4 bytes; expected a sum or a CRC", at: "checksum")
+        }
     }
 
     var role: BodyRole { [] }

@@ -20,7 +20,7 @@ struct FieldsBody: BodyEncoding {
     static let short: KeyValue? = .shared(StructureKeys.sequence)
 
     /// What a body consists of.
-    let structure: Structure
+    private(set) var structure: Structure
 
     init(_ options: YAMLMap?) {
         guard let options, let list = options["of"] else {
@@ -34,6 +34,12 @@ struct FieldsBody: BodyEncoding {
     }
 
     var role: BodyRole { [.meaning, .readsHead] }
+
+    func keyNames(default name: String) -> [String] { structure.bodies.flatMap { $0.keyNames(default: name) } }
+
+    mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
+        try structure.use(resources, defaultKey: defaultKey)
+    }
 
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
         var walk = StructureWalk(scope: StructureScope(context.head))

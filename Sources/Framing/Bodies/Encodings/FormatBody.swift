@@ -26,7 +26,7 @@ struct FormatBody: BodyEncoding {
         init(_ format: Format) { self.format = format }
     }
 
-    private let inner: Inner?
+    private var inner: Inner?
     private let side: Direction
 
     init(_ options: YAMLMap?) {
@@ -68,6 +68,17 @@ struct FormatBody: BodyEncoding {
 
     var role: BodyRole { .meaning }
 
+    /// Whether the format has secrets.
+    var hasSecrets: Bool { inner?.format.secrets.isEmpty == false }
+
+    func keyNames(default name: String) -> [String] { inner?.format.bodyKeyNames ?? [] }
+
+    mutating func use(_ resources: BodyResources, defaultKey: String) throws(BodyResourceError) {
+        guard var format = inner?.format else { return }
+        try format.use(resources)
+        inner = Inner(format)
+    }
+
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
         guard let inner else { return .unchanged(.opaque) }
         let frames = InnerFrames(inner.format, side)
@@ -77,9 +88,16 @@ struct FormatBody: BodyEncoding {
             framer.receive(input, at: Timestamp(nanoseconds: 0), packet: 0, scratch: scratch, into: frames)
         }
         framer.finish(scratch: scratch, into: frames)
-        var json: [UInt8] = []
-        JSONValue.array(frames.list).write(into: &json)
-        return .bytes(json, .json)
+        if frames.isCut {
+            return .fault(
+                .badBody, "there are more than \(InnerFrames.most) frames inside, or they take more than 16 MiB")
+        }
+        func json(_ list: [JSONValue]) -> [UInt8] {
+            var json: [UInt8] = []
+            JSONValue.array(list).write(into: &json)
+            return json
+        }
+        return .frames(json(frames.list), redacted: frames.redacted.map(json))
     }
 
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
@@ -105,12 +123,26 @@ struct FormatBody: BodyEncoding {
 
 /// Collects the frames inside a body.
 private final class InnerFrames: FrameReceiver {
-    private(set) var list: [JSONValue] = []
-    private let format: DirectionFormat
+    /// At most this many frames are shown, and these many bytes of them: a few compressed bytes may be very many.
+    static let most = 65_536
+    private static let mostBytes = 16 << 20
 
-    init(_ format: Format, _ side: Direction) { self.format = format.directions[side] }
+    private(set) var list: [JSONValue] = []
+    /// The same without secrets; nil while there are none.
+    private(set) var redacted: [JSONValue]?
+    /// Whether there are more.
+    private(set) var isCut = false
+    private var byteCount = 0
+    private let format: DirectionFormat
+    private let secrets: [Secret]
+    private let side: Direction
+
+    init(_ format: Format, _ side: Direction) {
+        (self.format, secrets, self.side) = (format.directions[side], format.secrets, side)
+    }
 
     func framed(_ frame: FrameInfo, bytes: RawSpan, from direction: Direction) {
+        guard hasRoom(for: bytes.byteCount) else { return }
         format.withContent(of: bytes, frame.shape) { content, shape in
             var members: [(String, JSONValue)] = []
             if let type = format.type(of: content, shape) { members.append(("type", .text(type))) }
@@ -118,11 +150,54 @@ private final class InnerFrames: FrameReceiver {
             let body = content.extracting(shape.head..<shape.head + shape.body)
             let decoded = format.decodeBody(of: content, shape)
             decoded.withBytes(of: body) { shown in
+                byteCount += shown.byteCount
                 members.append(("body", .members([Self.shown(shown, decoded.form)])))
             }
             if let kind = format.layouts[shape.layout].name { members.append(("layout", .text(kind))) }
-            list.append(.members(members))
+            var values = FrameValues(info: frame, direction: side)
+            values.body = decoded
+            let paths = SecretPaths(secrets, from: side) {
+                values.fulfil($0, content: content, shape: shape, format: format)
+            }
+            append(.members(members), hiding: Self.places(paths, decoded.form))
         }
+    }
+
+    /// Where the secrets of a frame are in what is shown of it.
+    private static func places(_ paths: SecretPaths, _ form: DecodedBody.Form) -> [[String]] {
+        var places = paths.fields.map { ["fields"] + $0 }
+        // A header as it came has the secrets of its fields.
+        if !places.isEmpty { places.append(["fields", StructuredHead.raw]) }
+        for path in paths.body {
+            let inside = path.first.map(BodyFormat.isForm) == true ? Array(path.dropFirst()) : path
+            // Where secrets are in bytes, or in a text, is not known.
+            if inside.isEmpty || form == .opaque || form == .text {
+                places.append(["body"])
+            } else {
+                places += ["json", "protobuf", "fields"].map { ["body", $0] + inside }
+            }
+        }
+        return places
+    }
+
+    private func append(_ frame: JSONValue, hiding places: [[String]]) {
+        if redacted == nil, !places.isEmpty { redacted = list }
+        list.append(frame)
+        guard redacted != nil else { return }
+        guard !places.isEmpty else {
+            redacted?.append(frame)
+            return
+        }
+        var redaction = JSONRedaction(places, ignoringCase: true, hidingUnread: true)
+        let text = Array(frame.compactText.utf8)
+        let shown = redaction.of(text.span.bytes).map { JSONValue(compact: $0.span.bytes) }
+        redacted?.append(shown ?? .text(JSONRedaction.mark))
+    }
+
+    private func hasRoom(for count: Int) -> Bool {
+        byteCount += count
+        isCut = isCut || list.count >= Self.most || byteCount > Self.mostBytes
+        return !isCut
     }
 
     private static func shown(_ bytes: RawSpan, _ form: DecodedBody.Form) -> (String, JSONValue) {
@@ -136,7 +211,11 @@ private final class InnerFrames: FrameReceiver {
     }
 
     func unframed(_ run: UnframedRun, from direction: Direction) {
-        list.append(.members([(FormatBody.unframed, JSONValue(.bytes(run.bytes)))]))
+        guard hasRoom(for: run.byteCount) else { return }
+        // Bytes that belong to no frame may hold secrets of one.
+        append(
+            .members([(FormatBody.unframed, JSONValue(.bytes(run.bytes)))]),
+            hiding: secrets.isEmpty ? [] : [[FormatBody.unframed]])
     }
 
     func missing(offset: Int, byteCount: Int, from direction: Direction, at time: Timestamp) {}

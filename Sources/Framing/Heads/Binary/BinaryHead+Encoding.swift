@@ -31,6 +31,8 @@ extension BinaryHead {
         switch field.kind {
         case .string: return .text("")
         case .bytes(let size): return .bytes([UInt8](repeating: 0, count: size))
+        // The highest bit is no sign.
+        case .unsigned: return FieldValue(UInt64(bitPattern: number))
         default: return .integer(number)
         }
     }
@@ -109,6 +111,15 @@ extension FieldValue {
     func unnamed(_ names: [FieldValue: String]) -> FieldValue {
         guard case .text(let text) = self else { return self }
         return names.first { $0.value == text }?.key ?? self
+    }
+
+    /// The bits of a whole number: of one beyond `Int64`, as those of a negative one.
+    var bitPattern: Int64? {
+        switch self {
+        case .integer(let number): number
+        case .unsigned(let number): Int64(bitPattern: number)
+        default: nil
+        }
     }
 
     /// The value as an unsigned number.

@@ -87,7 +87,7 @@ extension BinaryHead {
     private func writeValue(_ index: Int, of head: RawSpan, into bytes: inout [UInt8]) {
         guard let value = value(index, in: head) else { return }
         JSONOutput.value(value, into: &bytes)
-        guard case .integer(let number) = value else { return }
+        guard let number = value.bitPattern else { return }
         for bits in fields[index].bits {
             bytes.append(UInt8(ascii: ","))
             JSONOutput.string(bits.name, into: &bytes)

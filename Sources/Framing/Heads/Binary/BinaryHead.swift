@@ -215,7 +215,7 @@ package final class BinaryHead: Head {
         for (index, field) in fields.enumerated() {
             guard let value = value(index, in: head) else { return list }
             list.append(Field(field.name, value))
-            guard case .integer(let number) = value else { continue }
+            guard let number = value.bitPattern else { continue }
             for bits in field.bits {
                 list.append(Field(bits.name, .integer(bits.value(in: number))))
             }

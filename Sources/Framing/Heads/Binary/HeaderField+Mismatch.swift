@@ -25,7 +25,7 @@ extension HeaderField {
     /// The same as `mismatch`, but for constants.
     func restriction(_ value: FieldValue) -> Mismatch? {
         if !allowed.allow(value) { return .value }
-        guard case .integer(let number) = value else { return nil }
+        guard let number = value.bitPattern else { return nil }
         for bits in bits {
             if let constant = bits.constant, bits.value(in: number) != constant { return .bits(bits) }
         }
