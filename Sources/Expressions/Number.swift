@@ -84,9 +84,9 @@ extension Number {
 
     private static func compare(_ whole: Int128, _ real: Double) -> Ordering? {
         if real.isNaN { return nil }
-        // 2^126 is beyond every whole number that can occur here and still fits 128 bits.
-        if real >= 0x1p126 { return .before }
-        if real <= -0x1p126 { return .after }
+        // 2^127 is beyond every whole number that can occur here, of at most 38 digits; what is below it fits 128 bits.
+        if real >= 0x1p127 { return .before }
+        if real <= -0x1p127 { return .after }
         let floor = real.rounded(.down)
         let order = Ordering(whole, Int128(floor))
         return order == .same && real > floor ? .before : order

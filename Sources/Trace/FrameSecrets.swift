@@ -41,20 +41,37 @@ package struct FrameSecrets {
     }
 
     private func hides(_ place: ValuePlace) -> Bool {
-        func overlap(_ left: [String], _ right: [String]) -> Bool {
-            left.starts(with: right) || right.starts(with: left)
-        }
         switch place {
         case .field(let name): return hidesAllFields || paths.fields.contains { $0[0] == name }
-        case .inField(let path): return hidesAllFields || paths.fields.contains { overlap($0, path) }
+        case .inField(let path): return hidesAllFields || paths.fields.contains { Self.overlap($0[...], path[...]) }
         case .body(let path):
             // The form may be left out: `user` is short for `json.user`.
-            func short(_ path: [String]) -> [String] {
-                path.first.map(BodyFormat.isForm) == true ? Array(path.dropFirst()) : path
+            func short(_ path: [String]) -> ArraySlice<String> {
+                path.first.map(BodyFormat.isForm) == true ? path.dropFirst() : path[...]
             }
-            return paths.body.contains { overlap(short($0), short(path)) }
+            return paths.body.contains { Self.overlap(short($0), short(path)) }
         }
     }
+
+    /// Whether a place may be inside a secret, or a secret inside it: as in redaction, a name applies to all elements of
+    /// a list, and names may be in another case.
+    private static func overlap(_ secret: ArraySlice<String>, _ place: ArraySlice<String>) -> Bool {
+        guard let name = secret.first, let step = place.first else { return true }
+        if name.lowercased() == step.lowercased(), overlap(secret.dropFirst(), place.dropFirst()) { return true }
+        switch (isElement(name), isElement(step)) {
+        case (false, false): return false
+        case (false, true): return overlap(secret, place.dropFirst())
+        case (true, false): return secret.count > 1 && overlap(secret.dropFirst(), place)
+        case (true, true):
+            // A selector may find any element; other indices are other elements, or other fields of a Protobuf message.
+            let mayBeSame = Int(name) == nil || Int(step) == nil
+            return mayBeSame && overlap(secret.dropFirst(), place.dropFirst())
+                || place.count > 1 && overlap(secret, place.dropFirst())
+        }
+    }
+
+    /// Whether a component is an index into a list, or selects elements by a member: `tag=9`.
+    private static func isElement(_ component: String) -> Bool { Int(component) != nil || component.contains("=") }
 
     /// The fields, with secret ones redacted.
     func shown(_ fields: [Field]) -> [Field] {

@@ -30,6 +30,8 @@ package final class BroadcastSkew: Analysis {
     }
 
     private struct Round {
+        /// Its place among all rounds.
+        let number: Int
         var start: Timestamp
         var format: String
         var within: Interval
@@ -45,10 +47,20 @@ package final class BroadcastSkew: Analysis {
     private var early: [Int: (seen: Timestamp, stamp: Interval?)] = [:]
     private var outcomes: [String: Outcome] = [:]
 
-    private static let mostRounds = 4_096
+    /// The key of each round in the table, by its number.
+    private var keys: [Int: Key] = [:]
+    /// When receipts of each round are late.
+    private var deadlines = PendingDeadlines<Int>()
+    private var lastNumber = 0
+
+    /// How many rounds are in the table at once.
+    private let mostRounds: Int
 
     /// Has seen nothing.
-    package init() {}
+    ///
+    /// - Parameter mostRounds: how many rounds it follows at once. The oldest makes room for another once its receipts
+    ///   are late; until then, others are not counted.
+    package init(mostRounds: Int = 4_096) { self.mostRounds = mostRounds }
 
     /// How far apart the receivers were, by format.
     package func results() -> [(format: String, outcome: Outcome)] {
@@ -87,11 +99,14 @@ package final class BroadcastSkew: Analysis {
         if let round = rounds[key], round.receipts[connection] != nil || round.start + round.within < time {
             close(key)
         }
-        guard rounds[key] != nil || rounds.count < Self.mostRounds else { return }
-        var round =
-            rounds[key]
-            ?? Round(start: time, format: format, within: broadcast.within, isEchoed: broadcast.isEchoed)
+        guard rounds[key] != nil || makeRoom(at: time) else {
+            // What it sends now confirms none of the older rounds.
+            owed[connection] = nil
+            return
+        }
+        var round = rounds[key] ?? begin(key, time, format, broadcast)
         round.start = min(round.start, time)
+        deadlines.arm(round.number, at: round.start + round.within)
         round.receipts[connection] = .some(nil)
         // A frame that only a pause ends is reported later than its receipt.
         if let receipt = early.removeValue(forKey: connection), receipt.seen >= time {
@@ -100,6 +115,22 @@ package final class BroadcastSkew: Analysis {
             owed[connection] = key
         }
         rounds[key] = round
+    }
+
+    private func begin(_ key: Key, _ time: Timestamp, _ format: String, _ broadcast: Broadcast) -> Round {
+        lastNumber += 1
+        keys[lastNumber] = key
+        return Round(
+            number: lastNumber, start: time, format: format, within: broadcast.within, isEchoed: broadcast.isEchoed)
+    }
+
+    /// Closes the oldest round if the table is full and its receipts are late; returns whether there is room now.
+    private func makeRoom(at time: Timestamp) -> Bool {
+        while rounds.count >= mostRounds {
+            guard let (number, _) = deadlines.popFirst(before: time) else { return false }
+            if let key = keys[number] { close(key) }
+        }
+        return true
     }
 
     private func take(_ receipt: (seen: Timestamp, stamp: Interval?), _ connection: Int) {
@@ -111,7 +142,10 @@ package final class BroadcastSkew: Analysis {
     }
 
     private func close(_ key: Key) {
-        guard let round = rounds.removeValue(forKey: key), round.receipts.count > 1 else { return }
+        guard let round = rounds.removeValue(forKey: key) else { return }
+        keys[round.number] = nil
+        deadlines.cancel(round.number)
+        guard round.receipts.count > 1 else { return }
         var outcome = outcomes[round.format] ?? Outcome()
         let receipts = round.receipts.values.compactMap { $0 }
         // A frame that no one repeats is merely sent to several, and not a broadcast.

@@ -47,7 +47,7 @@ struct DeliveryMatching {
     }
 
     private func delay(_ send: Int, _ reception: Int) -> Int64 {
-        received[reception].time.nanoseconds - sent[send].time.nanoseconds
+        (received[reception].time - sent[send].time).nanoseconds
     }
 
     private mutating func pair(_ send: Int, _ reception: Int) {

@@ -94,4 +94,9 @@ extension Interval {
     static func + (left: Interval, right: Interval) -> Interval {
         Interval(nanoseconds: (Timestamp(nanoseconds: left.nanoseconds) + right).nanoseconds)
     }
+
+    /// By how much the first is longer; clamped.
+    static func - (left: Interval, right: Interval) -> Interval {
+        Timestamp(nanoseconds: left.nanoseconds) - Timestamp(nanoseconds: right.nanoseconds)
+    }
 }

@@ -128,6 +128,6 @@ final class HeartbeatWatch {
 
     /// By how much a clock may be wrong before a close no longer matches.
     func slack(_ eviction: HeartbeatContract.Eviction) -> Interval {
-        Interval(nanoseconds: max(250_000_000, (eviction.after.nanoseconds + eviction.sweep.nanoseconds) / 50))
+        Interval(nanoseconds: max(250_000_000, (eviction.after + eviction.sweep).nanoseconds / 50))
     }
 }

@@ -20,9 +20,13 @@ package final class LearnedHeartbeats: Analysis {
     /// After this many intervals without one there is a gap.
     private static let gap: Int64 = 3
 
-    private struct Key: Hashable {
+    private struct Key: Hashable, Comparable {
         var from: Direction
         var type: String
+
+        static func < (left: Key, right: Key) -> Bool {
+            (left.type, left.from.rawValue) < (right.type, right.from.rawValue)
+        }
     }
 
     private struct Candidate {
@@ -40,8 +44,7 @@ package final class LearnedHeartbeats: Analysis {
         var key: Key
 
         static func < (left: Deadline, right: Deadline) -> Bool {
-            (left.connection, left.key.type, left.key.from.rawValue)
-                < (right.connection, right.key.type, right.key.from.rawValue)
+            (left.connection, left.key) < (right.connection, right.key)
         }
     }
 
@@ -120,8 +123,8 @@ package final class LearnedHeartbeats: Analysis {
     private static func contract(_ from: Direction, every: Interval) -> HeartbeatContract? {
         // The candidate defines what a heartbeat is: its type.
         guard let condition = try? Expression(parsing: "type exists") else { return nil }
-        return HeartbeatContract(
-            condition: condition, from: from, every: every, gap: Interval(nanoseconds: gap * every.nanoseconds))
+        let silence = Interval(nanoseconds: min(every.nanoseconds, Int64.max / gap) * gap)
+        return HeartbeatContract(condition: condition, from: from, every: every, gap: silence)
     }
 
     /// Stops waiting for a side that has ended.
@@ -129,7 +132,7 @@ package final class LearnedHeartbeats: Analysis {
         _ direction: Direction, at time: Timestamp, on connection: TracedConnection, into findings: inout [Finding]
     ) {
         guard let candidates = connections[connection.number] else { return }
-        for (key, candidate) in candidates.sorted(by: { $0.key.type < $1.key.type }) where key.from == direction {
+        for (key, candidate) in candidates.sorted(by: { $0.key < $1.key }) where key.from == direction {
             end(candidate, at: time, because: nil, into: &findings)
             deadlines.cancel(Deadline(connection: connection.number, key: key))
             connections[connection.number]?[key] = nil
@@ -140,7 +143,7 @@ package final class LearnedHeartbeats: Analysis {
     package func closed(_ closing: Closing, on connection: TracedConnection, into findings: inout [Finding]) {
         guard let candidates = connections.removeValue(forKey: connection.number) else { return }
         counts[HostBuckets.bucket(of: connection)] -= 1
-        for candidate in candidates.sorted(by: { $0.key.type < $1.key.type }) {
+        for candidate in candidates.sorted(by: { $0.key < $1.key }) {
             end(candidate.value, at: closing.time, because: closing.reason, into: &findings)
             deadlines.cancel(Deadline(connection: connection.number, key: candidate.key))
         }
@@ -160,7 +163,7 @@ package final class LearnedHeartbeats: Analysis {
     package func settle(
         _ connection: TracedConnection, before known: PerDirection<Timestamp>, into findings: inout [Finding]
     ) {
-        for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key.type < $1.key.type }) {
+        for (key, candidate) in (connections[connection.number] ?? [:]).sorted(by: { $0.key < $1.key }) {
             guard let watch = candidate.watch, watch.deadline < known[key.from], !watch.isReported else { continue }
             findings += watch.reportGap(frames: watch.connection.traffic[watch.from].frames)
             connections[connection.number]?[key]?.watch = watch

@@ -125,7 +125,8 @@ struct PauseEvidence {
         guard let firstDelay, let lastDelay else { return nil }
         if lastDelay.nanoseconds < firstDelay.nanoseconds / 2 { return .held(firstDelay) }
         guard let otherDelay else { return .someClock(firstDelay) }
-        return abs((firstDelay.nanoseconds - otherDelay.nanoseconds)) <= firstDelay.nanoseconds / 4
+        let difference = (firstDelay - otherDelay).nanoseconds.magnitude
+        return difference <= firstDelay.nanoseconds.magnitude / 4
             ? .captureClock(firstDelay) : .senderClock(firstDelay)
     }
 }

@@ -36,9 +36,9 @@ struct SenderClock {
             return nil
         }
         let sent = Interval.seconds(Double(reference.ticks(to: reading)) / rate)
-        let lag = (time - reference.time).nanoseconds - sent.nanoseconds
-        if abs(lag) <= Self.tolerance.nanoseconds { self.reference = reading }
-        return Interval(nanoseconds: lag)
+        let lag = time - reference.time - sent
+        if lag.nanoseconds.magnitude <= Self.tolerance.nanoseconds.magnitude { self.reference = reading }
+        return lag
     }
 
     /// Restarts with the next segment as the reference: the clock, or that of the capture, was set.

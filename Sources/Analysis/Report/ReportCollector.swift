@@ -127,7 +127,7 @@ package final class ReportCollector: TraceSink {
             // Several may be open: of both sides, and of several types that were learned.
             let start = finding.time + Interval.seconds(-(finding.data.number("silentFor") ?? 0))
             let open = report.gaps.indices.filter { report.gaps[$0].end == nil && report.gaps[$0].from == finding.from }
-            let distance = { (index: Int) in abs((report.gaps[index].start - start).nanoseconds) }
+            let distance = { (index: Int) in (report.gaps[index].start - start).nanoseconds.magnitude }
             guard let ended = open.min(by: { distance($0) < distance($1) }) else { return }
             report.gaps[ended].end = finding.time
             report.gaps[ended].blame = finding.data.text("blame") ?? ""
@@ -175,7 +175,8 @@ package final class ReportCollector: TraceSink {
             RoundTripRow(
                 format: pair.format, request: pair.request, answer: pair.answer, from: pair.from, times: times)
         }.sorted {
-            ($0.format, $1.times.count, $0.request, $0.answer) < ($1.format, $0.times.count, $1.request, $1.answer)
+            ($0.format, $1.times.count, $0.request, $0.answer, $0.from.rawValue)
+                < ($1.format, $0.times.count, $1.request, $1.answer, $1.from.rawValue)
         }
     }
 }

@@ -65,8 +65,9 @@ package struct TimeLine: Sendable {
         var columns = [Cell](repeating: Cell(), count: count)
         let total = max(1, (end - start).nanoseconds)
         for (index, cell) in cells[direction].enumerated() {
-            let middle = Int64(index) * step.nanoseconds + step.nanoseconds / 2
-            let column = Int((Double(middle) / Double(total) * Double(count)).rounded(.down))
+            // As times, the ends of steps need not be representable; and what came after `end` is in the last column.
+            let middle = (Double(index) + 0.5) * Double(step.nanoseconds)
+            let column = Int((min(1, middle / Double(total)) * Double(count)).rounded(.down))
             columns[min(max(0, column), count - 1)].add(cell)
         }
         return columns

@@ -12,8 +12,8 @@ extension PairedConnection {
     ) -> [Finding] {
         if pairings[pairing].isOptional { return [] }
         var found = exchanges[pairing].found[kind] ?? Found()
-        found.count += 1
-        let isReported = found.count <= Self.reported
+        let isReported = found.reported < Self.reported
+        if isReported { found.reported += 1 } else { found.more += 1 }
         if !isReported, severity != .info { found.severity = severity }
         exchanges[pairing].found[kind] = found
         return isReported ? [finding(kind, from: direction, at: time, message, data, severity)] : []
@@ -64,6 +64,9 @@ extension PairedConnection {
             while let answered = exchanges[index].early.first?.time, answered + Self.patience < known[from] {
                 found += withoutRequest(exchanges[index].early.removeFirst(), index)
             }
+            while let crowd = exchanges[index].crowds.first, crowd.last + Self.patience < known[from] {
+                countWithoutRequest(exchanges[index].crowds.removeFirst(), index)
+            }
         }
         return found
     }
@@ -79,7 +82,10 @@ extension PairedConnection {
             }
         var found: [Finding] = []
         for (index, pairing) in pairings.enumerated() {
-            if severity == .warning { for answer in exchanges[index].early { found += withoutRequest(answer, index) } }
+            if severity == .warning {
+                for answer in exchanges[index].early { found += withoutRequest(answer, index) }
+                for crowd in exchanges[index].crowds { countWithoutRequest(crowd, index) }
+            }
             for request in exchanges[index].requests {
                 // A heartbeat whose answer is not due yet is nothing to report.
                 if severity == .info, pairing.isHeartbeat { continue }
@@ -92,6 +98,7 @@ extension PairedConnection {
                     severity)
             }
             exchanges[index].early.removeAll()
+            exchanges[index].crowds.removeAll()
             exchanges[index].requests.removeAll()
         }
         return found
@@ -133,6 +140,14 @@ extension PairedConnection {
                 + .packets(("packet", answer.packet)))
     }
 
+    /// Counts answers that nothing else is known of; `unreported` reports their number.
+    private func countWithoutRequest(_ crowd: Crowd, _ pairing: Int) {
+        var found = exchanges[pairing].found[.answerWithoutRequest] ?? Found()
+        found.more += crowd.count
+        found.severity = .warning
+        exchanges[pairing].found[.answerWithoutRequest] = found
+    }
+
     /// An answer arrived before those of older requests.
     func outOfOrder(
         _ answer: Waiting, to request: Waiting, before older: Waiting, _ skipped: Int, _ pairing: Int
@@ -153,13 +168,12 @@ extension PairedConnection {
         var found: [Finding] = []
         for (index, exchange) in exchanges.enumerated() {
             for (kind, all) in exchange.found.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-            where all.count > Self.reported {
-                let more = all.count - Self.reported
+            where all.more > 0 {
                 found.append(
                     finding(
                         kind, from: pairings[index].from.opposite, at: time,
-                        "the same \(Quantities.counted(more, "more time"))",
-                        [Field("count", .integer(Int64(more)))], all.severity))
+                        "the same \(Quantities.counted(all.more, "more time"))",
+                        [Field("count", .integer(Int64(all.more)))], all.severity))
             }
         }
         return found

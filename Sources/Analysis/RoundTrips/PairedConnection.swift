@@ -48,6 +48,8 @@ final class PairedConnection {
         var requests: Deque<Waiting> = []
         /// Answers without request: a capture may report the request later, or that it lost bytes.
         var early: Deque<Waiting> = []
+        /// Those for which there was no room, in order of arrival.
+        var crowds: Deque<Crowd> = []
         /// Requests that have been reported as unanswered; their answers may still come.
         var overdue: Deque<Waiting> = []
         /// Whether there were too many to match answers to requests.
@@ -58,10 +60,26 @@ final class PairedConnection {
         /// How many requests and answers are kept.
         var waiting: Int { requests.count + early.count + overdue.count }
 
+        /// Keeps an answer without request, or only counts it if many wait.
+        mutating func keep(early answer: Waiting) {
+            guard early.count >= PairedConnection.mostEarly else {
+                early.append(answer)
+                return
+            }
+            if let last = crowds.last,
+                crowds.count >= PairedConnection.mostEarly || !(PairedConnection.patience < answer.time - last.first)
+            {
+                crowds[crowds.count - 1].add(answer.time)
+            } else {
+                crowds.append(Crowd(at: answer.time))
+            }
+        }
+
         /// Forgets what waits.
         mutating func clear() {
             requests.removeAll()
             early.removeAll()
+            crowds.removeAll()
             overdue.removeAll()
         }
 
@@ -72,10 +90,27 @@ final class PairedConnection {
         }
     }
 
+    /// Answers without request that arrived within `patience`, of which only the number is kept.
+    struct Crowd {
+        let first: Timestamp
+        var last: Timestamp
+        var count = 1
+
+        init(at time: Timestamp) { (first, last) = (time, time) }
+
+        mutating func add(_ time: Timestamp) {
+            last = max(last, time)
+            count += 1
+        }
+    }
+
     /// Findings of a kind.
     struct Found {
-        var count = 0
-        /// The highest severity of those that were not reported individually.
+        /// How many were reported individually.
+        var reported = 0
+        /// How many more there were.
+        var more = 0
+        /// The highest severity of those.
         var severity = Finding.Severity.info
     }
 
@@ -100,7 +135,7 @@ final class PairedConnection {
 
     /// How many requests may wait.
     static let mostRequests = 1_024
-    /// How many early answers may wait.
+    /// How many early answers may wait; of others only the number is kept.
     static let mostEarly = 64
     /// How many requests and answers may wait however many others do.
     static let fewWaiting = 16
@@ -122,7 +157,9 @@ final class PairedConnection {
     }
 
     /// Whether there is nothing to remember of it.
-    var isIdle: Bool { exchanges.allSatisfy { $0.waiting == 0 && !$0.isLost && $0.found.isEmpty } }
+    var isIdle: Bool {
+        exchanges.allSatisfy { $0.waiting == 0 && $0.crowds.isEmpty && !$0.isLost && $0.found.isEmpty }
+    }
 
     /// By how much more waits than was accounted for; now it is.
     func settle() -> Int {

@@ -192,9 +192,7 @@ package final class RoundTripMonitor: Analysis {
                 return
             }
             if paired.pairings[pairing].isOptional { return }
-            if paired.exchanges[pairing].early.count < PairedConnection.mostEarly {
-                paired.exchanges[pairing].early.append(answer)
-            }
+            paired.exchanges[pairing].keep(early: answer)
             return
         }
         let request = paired.exchanges[pairing].requests.remove(at: place)

@@ -40,7 +40,9 @@ struct CheckReport {
     }
 
     mutating func add(_ fault: Fault, to number: ConnectionLeg) {
-        guard let place = places[number] ?? places[ConnectionLeg(number.number)] else { return }
+        // Findings name no leg, and of a connection with two only what both sides sent is in the report.
+        let legs = [number, ConnectionLeg(number.number), ConnectionLeg(number.number, .in)]
+        guard let place = legs.compactMap({ places[$0] }).first else { return }
         connections[place].faultCount += 1
         if connections[place].faults.count < Self.mostFaults { connections[place].faults.append(fault) }
     }

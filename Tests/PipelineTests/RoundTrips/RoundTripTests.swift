@@ -174,6 +174,21 @@ import Trace
         #expect(swapped.kinds == [] && swapped.times == [], "the capture has them in the wrong order")
     }
 
+    /// More than are kept: of the others the number is known, unless bytes that were lost may have had their requests.
+    @Test(arguments: [CloseReason.fin, .endOfInput], ["by: order", "by: fields.id"])
+    func answersThatNobodyAskedForAreAllCounted(closing: CloseReason, pairs: String) throws {
+        let answers = (0..<200).map { Step.report("x1", Int64($0) * 20) }
+        let outcome = try play(pairs, answers, closing: closing)
+        #expect(outcome.kinds == [String](repeating: "answer-without-request", count: 11))
+        #expect(outcome.findings.last?.number("count", of: "data") == 190)
+        #expect(outcome.findings.last?["severity"] == "warning")
+        #expect(outcome.summary?.number("answer-without-request", of: "findings") == 200)
+        let lost = try play(pairs, (0..<200).map { Step.report("x1", Int64($0)) }, closing: closing) { connection in
+            connection.missing(2, from: .fromClient, at: Timestamp(nanoseconds: 300_000_000))
+        }
+        #expect(lost.kinds == [])
+    }
+
     @Test func answersByTypeTellWhichWereSkipped() throws {
         let steps: [Step] = [.ask("a1", 0), .ask("b2", 10), .report("b2", 20), .report("a1", 30)]
         let ordered = try play("by: type", steps)
