@@ -30,8 +30,8 @@ package final class TLSFaults: Analysis {
             data = [Field("clientRandom", .text(random))]
         case .tlsKeysMissing(let random?, let label?):
             (kind, severity) = (.tlsKeysMissing, .warning)
-            message =
-                "no \(label): what the \(sender) sent is not decrypted; the client random is \(random) (--key-log)"
+            let what = label.contains("EARLY") ? "the \(sender)'s early data" : "what the \(sender) sent"
+            message = "no \(label): \(what) is not decrypted; the client random is \(random) (--key-log)"
             data = [Field("clientRandom", .text(random)), Field("label", .text(label))]
         default: return
         }

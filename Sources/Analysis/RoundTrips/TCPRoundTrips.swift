@@ -2,11 +2,18 @@ import Framing
 import Streams
 import Trace
 
+/// An analysis of the bytes on the wire, whatever they are decrypted to: acknowledgments and retransmissions count
+/// these.
+package protocol WireAnalysis: Analysis {
+    /// Bytes of a direction were captured, or are missing.
+    func captured(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
+}
+
 /// TCP's own round trips: from SYN to SYN and ACK, and from bytes to their acknowledgment, as seen at the point of capture.
 ///
 /// One byte position of each side is timed at once; retransmissions are excluded (Karn's algorithm, RFC 6298 section 3), since it
 /// is ambiguous which copy was acknowledged.
-package final class TCPRoundTrips: Analysis {
+package final class TCPRoundTrips: WireAnalysis {
     /// The round trip to one side.
     package struct Times: Sendable {
         /// From SYN to SYN and ACK; nil if the handshake was not seen, or its SYN was retransmitted.
@@ -46,7 +53,7 @@ package final class TCPRoundTrips: Analysis {
     }
 
     /// Begins to time the last of some bytes, unless others are being timed.
-    package func received(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
+    package func captured(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection) {
         guard let timing = timing(connection) else { return }
         timing.offsets[packet.direction] += byteCount
         if isMissing {

@@ -71,6 +71,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     // MARK: Stream events
 
     func received(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
+        if !output.wireAnalyses.isEmpty { captured(bytes.byteCount, false, direction, time, packet) }
         if !hasBegun { begin(with: bytes) }
         if let filter {
             filter.received(bytes, from: direction, at: time, packet: packet)
@@ -109,6 +110,15 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
         let packet = NoticedPacket(from: direction, time: time, number: packet)
         for analysis in output.packetAnalyses {
             analysis.received(byteCount, isMissing: isMissing, packet, on: connection)
+        }
+    }
+
+    private func captured(
+        _ byteCount: Int, _ isMissing: Bool, _ direction: Direction, _ time: Timestamp, _ packet: Int
+    ) {
+        let packet = NoticedPacket(from: direction, time: time, number: packet)
+        for analysis in output.wireAnalyses {
+            analysis.captured(byteCount, isMissing: isMissing, packet, on: connection)
         }
     }
 
@@ -200,6 +210,7 @@ final class ConnectionDecoder: ConnectionReceiver, FilteredReceiver, PauseReceiv
     }
 
     func missing(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
+        if !output.wireAnalyses.isEmpty { captured(byteCount, true, direction, time, 0) }
         if let filter {
             filter.missing(byteCount, from: direction, at: time)
             return hold(at: time)

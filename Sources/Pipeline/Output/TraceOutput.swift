@@ -18,6 +18,8 @@ final class TraceOutput {
     let analyses: [any Analysis]
     /// The analyses that inspect every packet.
     let packetAnalyses: [any Analysis]
+    /// The analyses that count the bytes on the wire.
+    let wireAnalyses: [any WireAnalysis]
     let deadlines: DecoderDeadlines
     /// The memory limit as users set it, for messages.
     private let memoryLimit: Int
@@ -31,6 +33,7 @@ final class TraceOutput {
         self.sinks = sinks
         self.memoryLimit = memoryLimit
         packetAnalyses = analyses.filter(\.wantsPackets)
+        wireAnalyses = analyses.compactMap { $0 as? any WireAnalysis }
         frameSinks = sinks.filter(\.takesFrames)
         onlyFrameSink = frameSinks.count == 1 ? frameSinks[0] : nil
         chunkSinks = sinks.filter(\.takesChunks)

@@ -43,7 +43,7 @@ package final class TLSFilter {
     private var connection = TLSConnection()
     private var held = StreamEventBuffer()
     /// How much plaintext was lost while the streams are held: before all that is passed on once they are decrypted.
-    private var losses = PerDirection(fromClient: 0, fromServer: 0)
+    private var losses = TLSFilter.noLosses
     private var facts = TLSFacts()
     private var isReported = false
     /// Whether the streams are known not to be TLS: nothing is looked for in them.
@@ -54,7 +54,20 @@ package final class TLSFilter {
     private var isReset = false
     private var hasFinished = PerDirection(fromClient: false, fromServer: false)
     /// When the event being taken happened, and in which packet.
-    private var now = (time: Timestamp(nanoseconds: 0), packet: 0)
+    private var now = Arrival()
+    /// When what is being read was received: before `now`, if it waited for the other direction.
+    private var arrival = Arrival()
+    /// Whether a handshake message was decrypted: what is not decrypted then is lost, the connection is not.
+    private var haveKeysFit = false
+    /// Whether the key log was read again during the event being taken.
+    private var hasLooked = false
+    /// What is wrong with the handshake, as far as it is reported: hostile bytes may repeat it without end.
+    private var faults: Set<String> = []
+
+    private static var noLosses: PerDirection<(bytes: Int, time: Timestamp)> {
+        let none = (bytes: 0, time: Timestamp(nanoseconds: 0))
+        return PerDirection(fromClient: none, fromServer: none)
+    }
 
     /// A filter of a connection.
     ///
@@ -125,7 +138,7 @@ package final class TLSFilter {
     }
 
     private func take(_ bytes: RawSpan, from direction: Direction, at time: Timestamp, packet: Int) {
-        now = (time, packet)
+        begin(time, packet: packet)
         if state == .beginning { return begin(bytes, direction) }
         if isForeign { return receiver.passed(bytes, from: direction, at: time, packet: packet) }
         if state == .undecided {
@@ -136,9 +149,15 @@ package final class TLSFilter {
         // A program may write its secrets after its hello was captured.
         if state == .undecided, let random { keys.look(for: random) }
         count(direction.opposite)
-        connection.receive(bytes, from: direction, keys: keys.log, into: self)
-        if state == .undecided, held.bytes.count > Self.heldLimit { pass() }
+        connection.receive(bytes, from: direction, at: now, keys: keys.log, into: self)
+        if held.bytes.count > Self.heldLimit { decide() }
         passEnds()
+    }
+
+    /// An event is taken from now on.
+    private func begin(_ time: Timestamp, packet: Int) {
+        now = Arrival(at: time, packet: packet)
+        (arrival, hasLooked) = (now, false)
     }
 
     /// Judges the first bytes of the connection.
@@ -188,7 +207,7 @@ package final class TLSFilter {
     }
 
     private func miss(_ byteCount: Int, from direction: Direction, at time: Timestamp) {
-        now = (time, 0)
+        begin(time, packet: 0)
         if isForeign { return receiver.passedMissing(byteCount, from: direction, at: time) }
         if state == .beginning { first = first ?? (direction, []) }
         if state == .beginning, first?.direction == direction {
@@ -202,7 +221,7 @@ package final class TLSFilter {
         } else if state == .passing {
             receiver.passedMissing(byteCount, from: direction, at: time)
         }
-        connection.missing(byteCount, from: direction, keys: keys.log, into: self)
+        connection.missing(byteCount, from: direction, at: now, keys: keys.log, into: self)
     }
 
     /// A direction ended.
@@ -213,7 +232,7 @@ package final class TLSFilter {
     }
 
     private func finish(_ ending: Ending, from direction: Direction, at time: Timestamp) {
-        now = (time, 0)
+        begin(time, packet: 0)
         if isForeign { return receiver.passedEnd(ending, from: direction, at: time) }
         if state == .beginning {
             held.events.append(.finished(ending, direction, 0, time))
@@ -225,7 +244,7 @@ package final class TLSFilter {
         }
         isReset = ending == .reset
         hasFinished[direction] = true
-        connection.finish(from: direction, keys: keys.log, into: self)
+        connection.finish(from: direction, at: now, keys: keys.log, into: self)
         switch state {
         case .beginning, .undecided: held.events.append(.finished(ending, direction, 0, time))
         case .passing: receiver.passedEnd(ending, from: direction, at: time)
@@ -250,19 +269,25 @@ package final class TLSFilter {
 
     /// The connection is over: what is still held is passed on.
     package func closed(at time: Timestamp) {
-        (now, heldMemory) = ((time, 0), 0)
+        begin(time, packet: 0)
+        heldMemory = 0
         if isForeign { return }
         if state == .beginning { state = .undecided }
         // What waits for the other direction does not come any more.
         for direction in Direction.allCases where !hasFinished[direction] {
-            connection.finish(from: direction, hasEnded: false, keys: keys.log, into: self)
+            connection.finish(from: direction, hasEnded: false, at: now, keys: keys.log, into: self)
         }
-        if state == .undecided { pass() }
+        decide()
         for end in ends { receiver.passedEnd(end.ending, from: end.direction, at: end.time) }
         ends = []
     }
 
     // MARK: Deciding
+
+    /// No more is going to be known: what was decrypted so far tells whether the streams are.
+    private func decide() {
+        if haveKeysFit { decrypt() } else { pass() }
+    }
 
     /// The streams are passed on as they are, from their beginning.
     private func pass() {
@@ -271,7 +296,7 @@ package final class TLSFilter {
         reportFacts()
         let (events, bytes) = (held.events, held.bytes)
         held = StreamEventBuffer()
-        losses = PerDirection(fromClient: 0, fromServer: 0)
+        losses = Self.noLosses
         for event in events {
             switch event.kind {
             case .received:
@@ -293,10 +318,10 @@ package final class TLSFilter {
         reportFacts()
         ends = held.events.filter { $0.kind == .finished }.map { ($0.ending, $0.direction, $0.time) }
         held = StreamEventBuffer()
-        for direction in Direction.allCases where losses[direction] > 0 {
-            receiver.passedMissing(losses[direction], from: direction, at: now.time)
+        for direction in Direction.allCases where losses[direction].bytes > 0 {
+            receiver.passedMissing(losses[direction].bytes, from: direction, at: losses[direction].time)
         }
-        losses = PerDirection(fromClient: 0, fromServer: 0)
+        losses = Self.noLosses
     }
 
     /// Notes what a direction has sent so far, until that is reported.
@@ -315,23 +340,46 @@ package final class TLSFilter {
     private func notice(_ notice: StreamNotice, from direction: Direction) {
         receiver.noticed(notice, from: direction, at: now.time, packet: now.packet)
     }
+
+    /// Reports what is wrong with the handshake, once.
+    private func reportFault(_ text: String, from direction: Direction) {
+        if faults.insert(text).inserted { notice(.tlsFault(text), from: direction) }
+    }
 }
 
 extension TLSFilter: TLSReceiver {
     /// Passes plaintext on.
     package func plaintext(_ bytes: RawSpan, from direction: Direction) {
         decrypt()
-        if state == .decrypting { receiver.passed(bytes, from: direction, at: now.time, packet: now.packet) }
+        if state == .decrypting { receiver.passed(bytes, from: direction, at: arrival.time, packet: arrival.packet) }
     }
 
     /// Passes on that plaintext is lost, or notes it until it is known whether there will be any.
     package func lost(plaintextBytes: Int, isExact: Bool, records: Int, from direction: Direction) {
         guard plaintextBytes > 0 else { return }
         switch state {
-        case .decrypting: receiver.passedMissing(plaintextBytes, from: direction, at: now.time)
-        case .undecided: losses[direction] += plaintextBytes
+        case .decrypting: receiver.passedMissing(plaintextBytes, from: direction, at: arrival.time)
+        case .undecided: losses[direction] = (losses[direction].bytes + plaintextBytes, arrival.time)
         case .beginning, .passing: break
         }
+    }
+
+    /// Notes when what is read next was received.
+    package func reads(_ arrival: Arrival) { self.arrival = arrival }
+
+    /// Notes what a direction has sent so far, until that is reported.
+    package func reads(record number: Int, endingAt offset: Int, from direction: Direction) {
+        // A direction that has to wait has sent more than is read.
+        guard !isReported, offset > facts.handshake[direction].bytes else { return }
+        facts.handshake[direction] = TLSFacts.Handshake(records: number, bytes: offset)
+    }
+
+    /// Reads what a key log has gained, once an event.
+    package func moreKeys() -> KeyLog? {
+        guard keys.isFollowed, state != .passing else { return nil }
+        if !hasLooked { keys.look() }
+        hasLooked = true
+        return keys.log
     }
 
     /// Gathers what the handshake shows, and reports what breaks.
@@ -352,10 +400,12 @@ extension TLSFilter: TLSReceiver {
             if direction == .fromServer, let leaf = chain.first { facts.certificate = describe?(leaf) }
             // It is encrypted: the keys fit.
             if facts.version == "\(ProtocolVersion.tls13)" { decrypt() }
-        case .keysMissing(let random):
-            if state == .undecided { pass() }
+        case .keysFit: haveKeysFit = true
+        case .keysMissing(let random, let label):
+            if hasSecrets(of: direction.opposite, random) { decrypt() }
+            decide()
             if state == .decrypting {
-                notice(.tlsKeysMissing(clientRandom: "\(random)", label: label(direction).rawValue), from: direction)
+                notice(.tlsKeysMissing(clientRandom: "\(random)", label: label.rawValue), from: direction)
             } else if keys.isRequested {
                 notice(.tlsKeysMissing(clientRandom: "\(random)"), from: .fromClient)
             }
@@ -377,15 +427,15 @@ extension TLSFilter: TLSReceiver {
                 .tlsFault("TLS record \(failure.record) from the \(direction.sender): \(failure.reason)\(random)"),
                 from: direction)
             // The keys are wrong if they never fitted.
-            if state == .undecided { pass() }
+            decide()
         case .truncated(let truncation):
             if case .withoutCloseNotify = truncation, isReset { return }
             if facts.version != nil { notice(.tlsTruncated, from: direction) }
         case .unsupported(let name):
             if isExpected || !facts.offeredVersions.isEmpty {
-                notice(.tlsFault("not decrypted: \(name)"), from: direction)
+                reportFault("not decrypted: \(name)", from: direction)
             }
-            if state == .undecided { pass() }
+            decide()
         case .withoutHello:
             reportFacts(evenIfUnknown: true)
             // What begins with a gap may be anything, and is passed on already.
@@ -398,16 +448,19 @@ extension TLSFilter: TLSReceiver {
         }
     }
 
-    /// Under which label the secret of a direction's application data is logged.
-    private func label(_ direction: Direction) -> KeyLogLabel {
-        guard facts.version == "\(ProtocolVersion.tls13)" else { return .clientRandom }
-        return direction == .fromClient ? .clientTrafficSecret0 : .serverTrafficSecret0
+    /// Whether any secret of a direction alone is known, as TLS 1.3 has them.
+    private func hasSecrets(of direction: Direction, _ random: ClientRandom) -> Bool {
+        let labels: [KeyLogLabel] =
+            direction == .fromClient
+            ? [.clientHandshakeTrafficSecret, .clientTrafficSecret0]
+            : [.serverHandshakeTrafficSecret, .serverTrafficSecret0]
+        return labels.contains { keys.log.secret($0, for: random) != nil }
     }
 
     private func reportAlert(_ text: String, _ alert: Alert, from direction: Direction) {
         let isRefusal = direction == .fromClient && ((42...46).contains(alert.code) || alert.code == 48)
         let hint = isRefusal ? ": it does not trust the server's certificate, or pins another" : ""
-        if state == .undecided { pass() }
-        notice(.tlsFault(text + hint), from: direction)
+        decide()
+        reportFault(text + hint, from: direction)
     }
 }

@@ -28,9 +28,17 @@ package final class TLSKeys {
         _ = log.endText()
     }
 
-    /// Reads what a key log has gained, if a connection's secrets are not known.
+    /// Whether the key log is still being written.
+    var isFollowed: Bool { more != nil }
+
+    /// Reads what a key log has gained, if none of a connection's secrets are known.
     func look(for random: ClientRandom) {
-        guard let more, !log.hasSecrets(for: random) else { return }
+        if !log.hasSecrets(for: random) { look() }
+    }
+
+    /// Reads what a key log has gained.
+    func look() {
+        guard let more else { return }
         let text = more()
         if !text.isEmpty { _ = log.add(text.span.bytes) }
     }

@@ -2,10 +2,17 @@ import Streams
 
 /// What a direction received while it waits for the other one's hello, in order.
 struct HeldInput: Sendable {
-    enum Item: Sendable {
+    /// What was received.
+    enum Content: Sendable {
         case bytes([UInt8])
         case missing(Int)
         case finish(hasEnded: Bool)
+    }
+
+    /// What was received, and when.
+    struct Item: Sendable {
+        let content: Content
+        let arrival: Arrival
     }
 
     /// Why a direction waits.
@@ -20,6 +27,8 @@ struct HeldInput: Sendable {
     static let byteLimit = 256 << 10
     /// How many items are held: every gap is one.
     static let itemLimit = 4_096
+    /// How many items there are before bytes that follow each other are joined, and have the time of the last ones.
+    static let pieceLimit = 256
 
     private(set) var items: [Item] = []
     private(set) var byteCount = 0
@@ -30,23 +39,26 @@ struct HeldInput: Sendable {
 
     var isFull: Bool { byteCount > HeldInput.byteLimit || items.count > HeldInput.itemLimit }
 
-    mutating func add(_ bytes: RawSpan) {
+    /// Adds bytes.
+    mutating func add(_ bytes: RawSpan, _ arrival: Arrival) {
         guard bytes.byteCount > 0 else { return }
         byteCount += bytes.byteCount
-        if case .bytes(var last)? = items.last {
+        let isJoined = items.last?.arrival == arrival || items.count >= HeldInput.pieceLimit
+        if isJoined, case .bytes(var joined)? = items.last?.content {
             items.removeLast()
-            last.append(contentsOf: bytes)
-            items.append(.bytes(last))
+            joined.append(contentsOf: bytes)
+            items.append(Item(content: .bytes(joined), arrival: arrival))
         } else {
-            items.append(.bytes(bytes.copied()))
+            items.append(Item(content: .bytes(bytes.copied()), arrival: arrival))
         }
     }
 
-    mutating func add(_ item: Item) {
-        if case .bytes(let bytes) = item {
-            add(bytes.span.bytes)
+    /// Adds anything.
+    mutating func add(_ content: Content, _ arrival: Arrival) {
+        if case .bytes(let bytes) = content {
+            add(bytes.span.bytes, arrival)
         } else {
-            items.append(item)
+            items.append(Item(content: content, arrival: arrival))
         }
     }
 

@@ -5,6 +5,8 @@ struct Recovery: Sendable {
         case gap
         /// The server rejected early data: what the next key does not open is passed over (RFC 8446 section 4.2.10).
         case rejectedEarlyData
+        /// The secret of accepted early data is not known: what the next key does not open is application data.
+        case lostEarlyData
         /// The secret in between is not known: what the next key does not open is not application data.
         case missingSecret
     }

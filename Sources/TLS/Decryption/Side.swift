@@ -50,6 +50,10 @@ struct Side: Sendable {
     var skipped: RecordHeader?
     /// For which handshake there are no keys; until it is reported.
     var lackedKeys: ClientRandom?
+    /// Whether records are missing that there were no keys for: the next one's number is not known.
+    var hasOpaqueGap = false
+    /// Whether a handshake message was decrypted.
+    var haveKeysFit = false
     var hasFailed = false
     /// The last bytes of a record that is skipped.
     var tail: [UInt8] = []

@@ -53,7 +53,12 @@ extension TLSConnection {
             sides[direction].counts.plaintextBytes += opened.length
             context.receiver.plaintext(content, from: direction)
         case .alert: takeAlert(content, isEncrypted: true, direction, context)
-        case .handshake: takeHandshake(content, direction, context)
+        case .handshake:
+            if !sides[direction].haveKeysFit {
+                sides[direction].haveKeysFit = true
+                context.receiver.event(.keysFit, from: direction)
+            }
+            takeHandshake(content, direction, context)
         case .changeCipherSpec where !state.isTLS13: changeCipherSpec(direction, context)
         case .changeCipherSpec, .applicationData: break
         case nil: context.receiver.event(.unsupported("a record of type \(opened.type)"), from: direction)

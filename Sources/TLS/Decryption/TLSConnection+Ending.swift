@@ -7,7 +7,7 @@ extension TLSConnection {
         guard !sides[direction].isFinished else { return }
         if case .searching = sides[direction].mode { search(direction, isLast: true, context) }
         guard sides[direction].held.wait == nil else {
-            sides[direction].held.add(.finish(hasEnded: hasEnded))
+            sides[direction].held.add(.finish(hasEnded: hasEnded), context.arrival)
             return
         }
         if direction == .fromServer { reportNegotiation(context) }

@@ -6,7 +6,7 @@ extension TLSConnection {
     mutating func passGap(_ count: Int, _ direction: Direction, _ context: Context) {
         if case .searching = sides[direction].mode { search(direction, isLast: true, context) }
         guard sides[direction].held.wait == nil else {
-            sides[direction].held.add(.missing(count))
+            sides[direction].held.add(.missing(count), context.arrival)
             return
         }
         loseMessages(direction, context)
@@ -38,6 +38,9 @@ extension TLSConnection {
             if state.earlyData == .undecided { state.earlyData = .unknown }
             reportNegotiation(context)
         }
+        if sides[direction].recovery?.purpose == .lostEarlyData {
+            reportUnrecovered(until: sides[direction].position, direction, context)
+        }
         sides[direction].handshake.reset()
         if sides[direction].epoch < .application { sides[direction].ignoresHandshake = true }
         switch sides[direction].phase {
@@ -45,7 +48,10 @@ extension TLSConnection {
         case .seeking where sides[direction].recovery?.purpose == .gap: return
         case .plaintext where sides[direction].recovery != nil: return
         case .plaintext, .seeking: break
-        case .opaque, .lost: return
+        case .opaque:
+            sides[direction].hasOpaqueGap = true
+            return
+        case .lost: return
         }
         sides[direction].recovery = Recovery(.gap, at: sides[direction].position)
     }

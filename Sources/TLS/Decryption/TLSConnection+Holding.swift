@@ -23,9 +23,9 @@ extension TLSConnection {
     }
 
     /// Holds what cannot be read yet.
-    mutating func hold(_ bytes: RawSpan, _ wait: HeldInput.Wait, _ direction: Direction) {
+    mutating func hold(_ bytes: RawSpan, _ wait: HeldInput.Wait, _ direction: Direction, _ context: Context) {
         sides[direction].held.wait = wait
-        sides[direction].held.add(bytes)
+        sides[direction].held.add(bytes, context.arrival)
     }
 
     /// Reads on where the wait is over, as long as that changes anything.
@@ -59,15 +59,19 @@ extension TLSConnection {
     private mutating func release(_ direction: Direction, _ context: Context) {
         for item in sides[direction].held.take() {
             if sides[direction].held.wait != nil {
-                sides[direction].held.add(item)
+                sides[direction].held.add(item.content, item.arrival)
                 continue
             }
-            switch item {
-            case .bytes(let bytes): feed(bytes.span.bytes, direction, context)
-            case .missing(let count): passGap(count, direction, context)
-            case .finish(let hasEnded): end(direction, hasEnded: hasEnded, context)
+            var own = context
+            own.arrival = item.arrival
+            context.receiver.reads(item.arrival)
+            switch item.content {
+            case .bytes(let bytes): feed(bytes.span.bytes, direction, own)
+            case .missing(let count): passGap(count, direction, own)
+            case .finish(let hasEnded): end(direction, hasEnded: hasEnded, own)
             }
         }
+        context.receiver.reads(context.arrival)
     }
 }
 

@@ -34,7 +34,7 @@ extension TLSConnection {
         _ agreed: HandshakeState.Agreement, _ direction: Direction, _ context: Context
     ) -> RecordProtection? {
         guard !state.isUnsupported, agreed.version < .tls13, let suite = agreed.suite.protection,
-            let secret = context.keys.masterSecret(for: agreed.clientRandom, sessionID: agreed.sessionID)
+            let secret = context.masterSecret(for: agreed.clientRandom, sessionID: agreed.sessionID)
         else { return nil }
         let block = KeyBlock(
             masterSecret: secret, clientRandom: agreed.clientRandom, serverRandom: agreed.serverRandom, suite,
@@ -69,7 +69,7 @@ extension TLSConnection {
         switch state.earlyData {
         case .none: beginHandshakeKeys(direction, context)
         case .accepted:
-            if !begin13(.early, direction, context) { seek(.missingSecret, direction, context) }
+            if !begin13(.early, direction, context) { seekAfterEarlyData(agreed.clientRandom, context) }
         case .rejected: seek(.rejectedEarlyData, direction, context)
         case .undecided, .unknown:
             if !begin13(.early, direction, context) { beginHandshakeKeys(direction, context) }
@@ -122,7 +122,7 @@ extension TLSConnection {
             case .handshake: isClient ? .clientHandshakeTrafficSecret : .serverHandshakeTrafficSecret
             case .application, .plaintext: isClient ? .clientTrafficSecret0 : .serverTrafficSecret0
             }
-        guard suite.isTLS13, let method = suite.protection, let bytes = context.keys.secret(label, for: random),
+        guard suite.isTLS13, let method = suite.protection, let bytes = context.secret(label, for: random),
             bytes.count == method.hash.length
         else { return nil }
         let secret = TrafficSecret(bytes: bytes, hash: method.hash)
@@ -133,6 +133,32 @@ extension TLSConnection {
         _ epoch: Side.Epoch, _ secret: TrafficSecret?, _ protection: RecordProtection, _ direction: Direction
     ) {
         sides[direction].begin(epoch, secret, protection, sequence: 0)
+    }
+
+    /// The client's early data was accepted, and its secret is not known: all of it is lost.
+    private mutating func seekAfterEarlyData(_ random: ClientRandom, _ context: Context) {
+        seek(.lostEarlyData, .fromClient, context)
+        // Without later keys either, those are what is missing.
+        guard sides.fromClient.phase == .seeking, !state.isUnsupported else { return }
+        context.receiver.event(.keysMissing(random, .clientEarlyTrafficSecret), from: .fromClient)
+    }
+
+    /// Uses keys that were logged only after the message that begins their use; false if they still are not.
+    mutating func findsLateKeys(_ direction: Direction, _ context: Context) -> Bool {
+        // What is lacked is forgotten with the first record under these keys: this one has the number 0.
+        guard let random = sides[direction].lackedKeys, !sides[direction].hasOpaqueGap, let agreed = state.agreed,
+            agreed.clientRandom == random
+        else { return false }
+        if agreed.version == .tls13 {
+            guard sides[direction].epoch == .handshake, begin13(.application, direction, context) else { return false }
+        } else {
+            guard hasAgreement(direction), let protection = protection12(agreed, direction, context) else {
+                return false
+            }
+            begin(.application, nil, protection, direction)
+        }
+        sides[direction].lackedKeys = nil
+        return true
     }
 
     /// Waits for a key that opens a record, or gives up if there is none.
@@ -173,7 +199,9 @@ extension TLSConnection {
         let isPartial = state.isTLS13 && Direction.allCases.contains { sides[$0].epoch > .plaintext }
         guard state.missingKeys != random || isPartial else { return }
         state.missingKeys = random
-        context.receiver.event(.keysMissing(random), from: direction)
+        let label: KeyLogLabel =
+            state.isTLS13 ? (direction == .fromClient ? .clientTrafficSecret0 : .serverTrafficSecret0) : .clientRandom
+        context.receiver.event(.keysMissing(random, label), from: direction)
     }
 }
 
@@ -183,7 +211,7 @@ extension Side {
         _ epoch: Epoch, _ secret: TrafficSecret?, _ protection: RecordProtection, sequence: UInt64
     ) {
         (self.epoch, self.secret, self.protection, self.sequence) = (epoch, secret, protection, sequence)
-        phase = .encrypted
+        (phase, hasOpaqueGap) = (.encrypted, false)
         handshake.reset()
         ignoresHandshake = false
     }

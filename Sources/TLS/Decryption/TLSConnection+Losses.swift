@@ -10,6 +10,11 @@ extension TLSConnection {
         case .rejectedEarlyData:
             reportSkipped(recovery, direction, context)
             return
+        case .lostEarlyData:
+            // The last record is EndOfEarlyData, a message without a body (RFC 8446 section 4.5).
+            reportEarlyLoss(
+                recovery, until: side.position, overhead: found.candidate.protection.overhead, messages: 4, context)
+            return
         case .gap: break
         }
         // Its number tells how many records are lost, unless keys changed in between.
@@ -48,6 +53,9 @@ extension TLSConnection {
         case .rejectedEarlyData:
             reportSkipped(recovery, direction, context)
             return
+        case .lostEarlyData:
+            reportEarlyLoss(recovery, until: end, overhead: sides[direction].overhead, messages: 0, context)
+            return
         case .gap: break
         }
         let unknown = end - recovery.knownEnd
@@ -66,6 +74,21 @@ extension TLSConnection {
         let overhead = RecordHeader.byteCount + sides[direction].overhead
         let plaintext = max(0, wire - max(0, records - recovery.otherRecords) * overhead)
         context.receiver.lost(plaintextBytes: plaintext, isExact: isExact, records: records, from: direction)
+    }
+
+    /// Reports early data that there was no secret for.
+    ///
+    /// - Parameters:
+    ///   - overhead: how many bytes of a record's fragment are not plaintext.
+    ///   - messages: how many bytes of the plaintext are the handshake's.
+    private func reportEarlyLoss(
+        _ recovery: Recovery, until end: Int, overhead: Int, messages: Int, _ context: Context
+    ) {
+        let wire = end - recovery.start - recovery.otherBytes
+        let plaintext = wire - recovery.knownRecords * (RecordHeader.byteCount + overhead) - messages
+        guard plaintext > 0 else { return }
+        context.receiver.lost(
+            plaintextBytes: plaintext, isExact: false, records: recovery.knownRecords, from: .fromClient)
     }
 
     private func reportSkipped(_ recovery: Recovery, _ direction: Direction, _ context: Context) {

@@ -76,7 +76,10 @@ extension TLSConnection {
         _ header: RecordHeader, _ record: RawSpan, _ direction: Direction, _ context: Context
     ) -> HeldInput.Wait? {
         let isUnprotected = header.type == .changeCipherSpec || (header.type == .alert && header.length == 2)
-        if !isUnprotected { reportMissingKeys(direction, context) }
+        if !isUnprotected {
+            if findsLateKeys(direction, context) { return takeEncrypted(header, record, direction, context) }
+            reportMissingKeys(direction, context)
+        }
         switch header.type {
         case .alert where header.length == 2:
             takeUnprotected(header, record, direction, context)

@@ -5,7 +5,7 @@ extension TLSConnection {
     /// Takes the next bytes of a direction.
     mutating func feed(_ bytes: RawSpan, _ direction: Direction, _ context: Context) {
         guard sides[direction].held.wait == nil else {
-            sides[direction].held.add(bytes)
+            sides[direction].held.add(bytes, context.arrival)
             return
         }
         var at = 0
@@ -49,14 +49,14 @@ extension TLSConnection {
         case .needsMore: return false
         case .inChunk(let header, let range):
             if let wait = take(header, bytes.extracting(range), direction, context) {
-                hold(bytes.extracting(start..<bytes.byteCount), wait, direction)
+                hold(bytes.extracting(start..<bytes.byteCount), wait, direction, context)
                 return false
             }
         case .buffered(let header):
             let record = sides[direction].reader.takeRecord()
             if let wait = take(header, record.span.bytes, direction, context) {
-                hold(record.span.bytes, wait, direction)
-                sides[direction].held.add(bytes.extracting(at..<bytes.byteCount))
+                hold(record.span.bytes, wait, direction, context)
+                sides[direction].held.add(bytes.extracting(at..<bytes.byteCount), context.arrival)
                 return false
             }
         case .notARecord(let found):
@@ -72,6 +72,9 @@ extension TLSConnection {
     ) -> HeldInput.Wait? {
         let mayWait = header.type == .changeCipherSpec || sides[direction].isPlaintext
         if mayWait, mustWait(header, direction) { return .record(header) }
+        context.receiver.reads(
+            record: sides[direction].counts.records + 1, endingAt: sides[direction].position + header.recordLength,
+            from: direction)
         let wait: HeldInput.Wait? =
             switch sides[direction].phase {
             case .plaintext: takePlaintext(header, record, direction, context)

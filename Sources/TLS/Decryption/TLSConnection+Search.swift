@@ -10,7 +10,7 @@ extension TLSConnection {
         while let (bytes, end) = findRecord(direction, isLast: isLast, context) {
             var at = end
             guard sides[direction].held.wait == nil else {
-                sides[direction].held.add(bytes.span.bytes.extracting(at..<bytes.count))
+                sides[direction].held.add(bytes.span.bytes.extracting(at..<bytes.count), context.arrival)
                 return
             }
             read(bytes.span.bytes, &at, direction, context)
@@ -35,7 +35,7 @@ extension TLSConnection {
                 sides[direction].mode = .records
                 sides[direction].position = position
                 if let wait = take(header, record.span.bytes, direction, context) {
-                    hold(record.span.bytes, wait, direction)
+                    hold(record.span.bytes, wait, direction, context)
                 }
                 if sides[direction.opposite].held.wait != nil { settle(context) }
                 return (bytes, range.upperBound)

@@ -13,6 +13,19 @@ package struct TLSConnection: Sendable {
     struct Context {
         let keys: KeyLog
         let receiver: any TLSReceiver
+        /// When what is being read was received.
+        var arrival: Arrival
+
+        /// The secret of a label.
+        func secret(_ label: KeyLogLabel, for random: ClientRandom) -> [UInt8]? {
+            keys.secret(label, for: random) ?? receiver.moreKeys()?.secret(label, for: random)
+        }
+
+        /// The master secret of a TLS 1.2 session.
+        func masterSecret(for random: ClientRandom, sessionID: [UInt8]) -> [UInt8]? {
+            keys.masterSecret(for: random, sessionID: sessionID)
+                ?? receiver.moreKeys()?.masterSecret(for: random, sessionID: sessionID)
+        }
     }
 
     var sides = PerDirection(fromClient: Side(), fromServer: Side())
@@ -34,11 +47,14 @@ package struct TLSConnection: Sendable {
 
     /// The next bytes of a direction.
     ///
-    /// - Parameter keys: the secrets known so far. They are looked up when a record needs them.
+    /// - Parameters:
+    ///   - arrival: when they were received: the receiver gets it back with what had to wait.
+    ///   - keys: the secrets known so far. They are looked up when a record needs them.
     package mutating func receive(
-        _ bytes: RawSpan, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
+        _ bytes: RawSpan, from direction: Direction, at arrival: Arrival = Arrival(), keys: KeyLog,
+        into receiver: some TLSReceiver
     ) {
-        let context = Context(keys: keys, receiver: receiver)
+        let context = Context(keys: keys, receiver: receiver, arrival: arrival)
         sides[direction].counts.wireBytes += bytes.byteCount
         feed(bytes, direction, context)
         settle(context)
@@ -46,12 +62,13 @@ package struct TLSConnection: Sendable {
 
     /// The next `byteCount` bytes of a direction were not captured.
     package mutating func missing(
-        _ byteCount: Int, from direction: Direction, keys: KeyLog, into receiver: some TLSReceiver
+        _ byteCount: Int, from direction: Direction, at arrival: Arrival = Arrival(), keys: KeyLog,
+        into receiver: some TLSReceiver
     ) {
         guard byteCount > 0 else { return }
-        let context = Context(keys: keys, receiver: receiver)
+        let context = Context(keys: keys, receiver: receiver, arrival: arrival)
         if sides[direction].held.wait != nil {
-            sides[direction].held.add(.missing(byteCount))
+            sides[direction].held.add(.missing(byteCount), arrival)
         } else {
             passGap(byteCount, direction, context)
         }
@@ -62,11 +79,12 @@ package struct TLSConnection: Sendable {
     ///
     /// - Parameter hasEnded: whether its sender ended it; false if only the capture did, which truncates nothing.
     package mutating func finish(
-        from direction: Direction, hasEnded: Bool = true, keys: KeyLog, into receiver: some TLSReceiver
+        from direction: Direction, hasEnded: Bool = true, at arrival: Arrival = Arrival(), keys: KeyLog,
+        into receiver: some TLSReceiver
     ) {
-        let context = Context(keys: keys, receiver: receiver)
+        let context = Context(keys: keys, receiver: receiver, arrival: arrival)
         if sides[direction].held.wait != nil {
-            sides[direction].held.add(.finish(hasEnded: hasEnded))
+            sides[direction].held.add(.finish(hasEnded: hasEnded), arrival)
         } else {
             end(direction, hasEnded: hasEnded, context)
         }

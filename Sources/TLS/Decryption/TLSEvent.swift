@@ -17,8 +17,10 @@ package enum TLSEvent: Hashable, Sendable {
     /// All that the client sent after the server's flight has the length of an alert: probably it refused the connection. Only
     /// in TLS 1.3 without keys.
     case alertSuspected
-    /// There are no secrets for this connection: nothing more of this handshake is decrypted.
-    case keysMissing(ClientRandom)
+    /// There is no secret of this label for this connection: what it protects, of this handshake, is not decrypted.
+    case keysMissing(ClientRandom, KeyLogLabel)
+    /// A handshake message of the sender was decrypted, the first one: the secrets are this connection's.
+    case keysFit
     /// A record could not be decrypted.
     case decryptionFailed(DecryptionFailure)
     /// The first application data of the sender begins in the record at this offset of its stream, after this many records.

@@ -16,4 +16,29 @@ package protocol TLSReceiver: AnyObject {
 
     /// Something happened at this place of a direction.
     func event(_ event: TLSEvent, from direction: Direction)
+
+    /// What is read from here on was received then: before the call's bytes, if it waited for the other direction.
+    func reads(_ arrival: Arrival)
+
+    /// A record is read next.
+    ///
+    /// - Parameters:
+    ///   - number: its number among those of its direction, from 1.
+    ///   - offset: where it ends in its direction's stream.
+    func reads(record number: Int, endingAt offset: Int, from direction: Direction)
+
+    /// A secret is needed that the call's keys lack: returns all that are known by now, or nil if there are no others.
+    func moreKeys() -> KeyLog?
+}
+
+/// Defaults, for receivers that need only what was sent.
+extension TLSReceiver {
+    /// Ignores it.
+    package func reads(_ arrival: Arrival) {}
+
+    /// Ignores it.
+    package func reads(record number: Int, endingAt offset: Int, from direction: Direction) {}
+
+    /// There are no more.
+    package func moreKeys() -> KeyLog? { nil }
 }

@@ -14,6 +14,8 @@ struct HandshakeReassembly: Sendable {
 
     private let limit: Int
     private var held: [UInt8] = []
+    /// Where in `held` the next message begins.
+    private var at = 0
     private var isGivenUp = false
 
     init(limit: Int = HandshakeType.longestMessage) {
@@ -21,10 +23,10 @@ struct HandshakeReassembly: Sendable {
     }
 
     /// Whether a message has begun and not ended.
-    var isWithinMessage: Bool { !held.isEmpty }
+    var isWithinMessage: Bool { at < held.count }
 
     /// How many bytes are kept.
-    var heldBytes: Int { held.count }
+    var heldBytes: Int { held.count - at }
 
     /// Adds a record's content.
     mutating func add(_ fragment: RawSpan) {
@@ -34,20 +36,28 @@ struct HandshakeReassembly: Sendable {
 
     /// The next whole message.
     mutating func next() -> Step {
-        guard !isGivenUp, held.count >= 4 else { return .needsMore }
-        let length = Int(held[1]) << 16 | Int(held[2]) << 8 | Int(held[3])
+        guard !isGivenUp, held.count - at >= 4 else { return wait() }
+        let length = Int(held[at + 1]) << 16 | Int(held[at + 2]) << 8 | Int(held[at + 3])
         guard length <= limit else {
-            (held, isGivenUp) = ([], true)
+            (held, at, isGivenUp) = ([], 0, true)
             return .tooLong(length)
         }
-        guard held.count >= 4 + length else { return .needsMore }
-        let message = HandshakeMessage(type: held[0], body: Array(held[4..<4 + length])[...])
-        held.removeFirst(4 + length)
+        let (start, end) = (at + 4, at + 4 + length)
+        guard held.count >= end else { return wait() }
+        let message = HandshakeMessage(type: held[at], body: Array(held[start..<end])[...])
+        at = end
         return .message(message)
+    }
+
+    /// Forgets what was read: once a record, since it costs a move of the rest.
+    private mutating func wait() -> Step {
+        held.removeFirst(at)
+        at = 0
+        return .needsMore
     }
 
     /// Forgets an incomplete message: after a gap.
     mutating func reset() {
-        (held, isGivenUp) = ([], false)
+        (held, at, isGivenUp) = ([], 0, false)
     }
 }
