@@ -10,6 +10,8 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
     private struct State {
         var session: PeerSession<Machine>
         var channels: [Int: any Channel] = [:]
+        /// What was last written on each connection: it succeeds once the kernel has taken everything.
+        var lastWrites: [Int: EventLoopFuture<Void>] = [:]
         var timers: [PeerTimer: Scheduled<Void>] = [:]
         /// The next attempt to connect, or the one under way.
         var attempt: Scheduled<Void>?
@@ -29,6 +31,9 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
 
     /// With more unsent bytes than this, the other end is not reading: the connection is closed.
     private static var unsentLimit: Int { 16 << 20 }
+
+    /// How long a connection that closes waits for the other end to take what was sent, and how long if the peer ends.
+    private static var closingLimits: (usual: TimeAmount, atEnd: TimeAmount) { (.seconds(60), .seconds(5)) }
 
     private let name: String
     private let options: PeerOptions
@@ -164,15 +169,18 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
         switch action {
         case .log(let line): log(line)
         case .close(let number):
-            state.value.channels[number]?.flush()
-            state.value.channels[number]?.close(promise: nil)
+            guard let channel = state.value.channels[number] else { return }
+            channel.flush()
+            close(channel, after: state.value.lastWrites[number])
         case .send(.bytes(let bytes), let number):
             guard let channel = state.value.channels[number] else { return }
             guard channel.isWritable else {
                 log("\(name.isEmpty ? "#\(number)" : "the server") does not read what it is sent: closed")
                 return channel.close(promise: nil)
             }
-            channel.write(channel.allocator.buffer(bytes: bytes), promise: nil)
+            let taken = loop.makePromise(of: Void.self)
+            state.value.lastWrites[number] = taken.futureResult
+            channel.write(channel.allocator.buffer(bytes: bytes), promise: taken)
             // A client's writes are those of its script; a server answers a read with one.
             if server == nil { written.insert(number) } else { channel.flush() }
         case .wake(let timer, let wait):
@@ -186,6 +194,17 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
             guard !state.value.hasEnded, let server else { return }
             state.value.attempt = loop.scheduleTask(in: TimeAmount(wait)) { [self] in open(to: server) }
         case .send, .sendCut: preconditionFailure("a session encodes what is sent")
+        }
+    }
+
+    /// Closes a connection once everything is sent: NIO drops what the kernel has not taken by then.
+    private func close(_ channel: any Channel, after lastWrite: EventLoopFuture<Void>?) {
+        guard let lastWrite else { return channel.close(promise: nil) }
+        let limit = state.value.hasEnded ? Self.closingLimits.atEnd : Self.closingLimits.usual
+        let timeout = loop.scheduleTask(in: limit) { channel.close(promise: nil) }
+        lastWrite.whenComplete { _ in
+            timeout.cancel()
+            channel.close(promise: nil)
         }
     }
 
@@ -227,6 +246,7 @@ final class PeerRunner<Machine: PeerMachine>: Sendable {
 
     fileprivate func closed(_ number: Int, error: String?) {
         state.value.channels[number] = nil
+        state.value.lastWrites[number] = nil
         (state.value.attempt, state.value.lastError) = (nil, error)
         if server != nil {
             for timer in state.value.timers.values { timer.cancel() }

@@ -34,6 +34,11 @@ package struct FrameBuilder: Sendable {
             guard let bytes = JSONValue.text(run.hex).rawBytes else {
                 throw ReplayError("unframed bytes at \(run.offset) are not in hex")
             }
+            guard bytes.count >= run.length else {
+                throw ReplayError(
+                    "\(run.length) unframed bytes of the \(run.from.sender) at \(run.offset) are not in the trace, "
+                        + "which hides them")
+            }
             return bytes
         case .missing(let run):
             throw ReplayError("\(run.length) bytes of the \(run.from.sender) at \(run.offset) were not seen")

@@ -33,8 +33,12 @@ struct RecordedAnswers {
     let speaksFirst: Bool
     /// The client's messages, in order.
     private(set) var requests: [Request] = []
-    /// When the server closes, after the last request; nil if the client closes first.
+    /// When the server closes, after the last request, or after the opening if there is none; nil if the client closes
+    /// first.
     private(set) var closes: Interval?
+
+    /// The client's first request; heartbeats are none.
+    var firstRequest: Request? { requests.first { !$0.isHeartbeat } }
 
     /// - Parameter place: the index of the recorded connection.
     init(_ connection: RecordedConnection, at place: Int, _ echoes: inout Echoes) {

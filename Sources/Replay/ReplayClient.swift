@@ -317,7 +317,9 @@ private final class ReplayClientHandler: ChannelInboundHandler {
             record.value.advance()
             record.value.note(sent: filled, on: number)
             receiver?.received(bytes.span.bytes, from: .fromClient, at: .now(), packet: 0)
+            let completed = incoming?.note(sent: bytes.span.bytes, at: .now())
             context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: bytes), promise: nil)
+            take(completed, context)
         } catch {
             options.log("\(error)")
         }
@@ -328,9 +330,32 @@ private final class ReplayClientHandler: ChannelInboundHandler {
         hasEnded = true
         finished(.fromClient, .fin)
         let channel = context.channel
-        guard firstToFinish == .fromClient else { return channel.close(promise: nil) }
-        // The server may still have something to send.
-        channel.close(mode: .output, promise: nil)
-        context.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+        let unsent = Self.unsent(on: channel)
+        if firstToFinish == .fromClient {
+            channel.close(mode: .output, promise: nil)
+        } else if unsent == 0 {
+            return channel.close(promise: nil)
+        }
+        Self.closeLater(channel, unsent: unsent)
+    }
+
+    /// How many bytes the kernel has not taken yet.
+    private static func unsent(on channel: any Channel) -> Int {
+        (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// At most how often it is looked whether a server takes more that has stopped taking any.
+    private static let mostLooks = 10
+
+    /// Closes a second after the server has taken everything: it may still have something to send. One that takes nothing
+    /// for long is not waited for.
+    private static func closeLater(_ channel: any Channel, unsent before: Int, looks: Int = 0) {
+        channel.eventLoop.scheduleTask(in: .seconds(1)) {
+            guard channel.isActive else { return }
+            let unsent = ReplayClientHandler.unsent(on: channel)
+            let looks = unsent < before ? 0 : looks + 1
+            if before == 0 || looks >= ReplayClientHandler.mostLooks { return channel.close(promise: nil) }
+            ReplayClientHandler.closeLater(channel, unsent: unsent, looks: looks)
+        }
     }
 }

@@ -76,12 +76,16 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private let shared: NIOLoopBoundBox<ReplayServer.SharedState>
     private var state: ReplayServerState
     private var incoming: IncomingFrames?
-    /// The pending messages, in order: none overtakes an earlier one.
-    private var waiting: [Waiting] = []
-    /// How many of them answer heartbeats: these come first.
-    private var promptEnd = 0
+    /// The pending messages, in order: none overtakes an earlier one, except for answers to heartbeats.
+    private var waiting = SendQueue<Waiting>()
     /// Whether the client has ended its side: the connection closes once nothing is pending.
     private var isClientDone = false
+    /// Succeeds once the kernel has taken everything that was sent; nil if nothing was.
+    private var lastWrite: EventLoopFuture<Void>?
+    /// Whether the connection closes as soon as that is so: nothing else is sent or read.
+    private var isClosing = false
+    /// The recorded connection that is followed, and whether no other client follows it, or has followed it.
+    private var followed: (place: Int, isOwn: Bool)?
     /// The next look at them, and when that is.
     private var nextLook: (task: Scheduled<Void>, at: NIODeadline)?
 
@@ -120,6 +124,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         take(incoming?.take(bytes.span.bytes, at: .now()), context)
     }
@@ -159,11 +164,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     }
 
     private func perform(_ actions: [ReplayServerState.Action], _ context: ChannelHandlerContext) {
-        if let followed = state.followed {
-            shared.value.taken.insert(followed)
-            shared.value.live.insert(followed)
-            shared.value.requests[followed] = state.requestCount
-        }
+        noteFollowed()
         let now = NIODeadline.now()
         func due(after pause: Interval) -> NIODeadline {
             options.isFast ? now : now + .nanoseconds(max(0, pause.nanoseconds))
@@ -177,8 +178,7 @@ private final class ReplayServerHandler: ChannelInboundHandler {
                 let next = Waiting(
                     answer: answer, known: known, due: due(after: answer.after),
                     latest: now + .nanoseconds(max(0, answer.after.nanoseconds)))
-                waiting.insert(next, at: answer.isPrompt ? promptEnd : waiting.endIndex)
-                if answer.isPrompt { promptEnd += 1 }
+                waiting.append(next, isPrompt: answer.isPrompt)
             case .close(let pause):
                 waiting.append(Waiting(due: due(after: pause), latest: now))
             }
@@ -186,17 +186,33 @@ private final class ReplayServerHandler: ChannelInboundHandler {
         sayWhatIsDue(context)
     }
 
+    /// Makes the recorded connection that is followed known to the other clients' connections.
+    private func noteFollowed() {
+        guard let place = state.followed else { return }
+        if let before = followed, before.place != place {
+            // It was only assumed: another client may follow it, and when it closes says nothing about this one.
+            shared.value.live.remove(before.place)
+            if before.isOwn { shared.value.taken.remove(before.place) }
+            waiting.removeAll { $0.answer == nil }
+            followed = nil
+        }
+        let isNew = shared.value.taken.insert(place).inserted
+        if followed == nil { followed = (place, isNew) }
+        shared.value.live.insert(place)
+        shared.value.requests[place] = state.requestCount
+    }
+
     /// Sends the messages that are due, one after the other; looks again soon if one has to wait.
     private func sayWhatIsDue(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
-        while let first = waiting.first, first.due <= now, isAsked(for: first, at: now) {
-            waiting.removeFirst()
-            promptEnd = max(0, promptEnd - 1)
-            guard let answer = first.answer else { return context.close(promise: nil) }
+        while !isClosing, let first = waiting.first, first.due <= now, isAsked(for: first, at: now) {
+            _ = waiting.popFirst()
+            guard let answer = first.answer else { return close(context) }
             send(answer.item, filled: state.filled(answer, first.known, shared.value.values), context)
         }
+        if isClosing { return }
         guard let first = waiting.first else {
-            if isClientDone { context.close(promise: nil) }
+            if isClientDone { close(context) }
             return
         }
         let at = max(first.due, now + .milliseconds(2))
@@ -217,10 +233,23 @@ private final class ReplayServerHandler: ChannelInboundHandler {
     private func send(_ item: RecordedItem, filled: RecordedItem, _ context: ChannelHandlerContext) {
         do {
             let bytes = try builder.bytes(of: item, filled: filled)
-            context.writeAndFlush(wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: nil)
+            let completed = incoming?.note(sent: bytes.span.bytes, at: .now())
+            let written = context.eventLoop.makePromise(of: Void.self)
+            lastWrite = written.futureResult
+            context.writeAndFlush(
+                wrapOutboundOut(context.channel.allocator.buffer(bytes: bytes)), promise: written)
+            take(completed, context)
         } catch {
             options.log("\(error)")
         }
+    }
+
+    /// Closes once everything is sent: NIO drops what the kernel has not taken by then.
+    private func close(_ context: ChannelHandlerContext) {
+        isClosing = true
+        let channel = context.channel
+        guard let lastWrite else { return channel.close(promise: nil) }
+        lastWrite.whenComplete { _ in channel.close(promise: nil) }
     }
 
     /// Whether the other clients have made the requests that this message follows; absent clients are not waited for long.

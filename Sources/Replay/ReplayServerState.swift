@@ -18,6 +18,8 @@ struct ReplayServerState {
     private let recording: Recording
     private var echoes: Echoes
     private let recorded: [RecordedAnswers]
+    /// What the server says first on each recorded connection.
+    private let greetings: [[Echoes.Known]]
     /// When the requests on each recorded connection were made, in order.
     private let asked: [[Timestamp]]
     /// The recorded connection that this one follows.
@@ -35,6 +37,7 @@ struct ReplayServerState {
         (self.recording, self.policy, self.hidden) = (recording, policy, hidden)
         var echoes = Echoes(recording.rules)
         recorded = recording.connections.enumerated().map { RecordedAnswers($1, at: $0, &echoes) }
+        greetings = recorded.map { recorded in recorded.greeting.map { echoes.known($0.item) } }
         self.echoes = echoes
         asked = recording.connections.map { connection in
             connection.frames.filter { $0.from == .fromClient && !$0.isHeartbeat }.map(\.time)
@@ -75,7 +78,22 @@ struct ReplayServerState {
     private mutating func follow(_ place: Int) -> [Action] {
         followed = place
         isUsed = [Bool](repeating: false, count: recorded[place].requests.count)
-        return sending(recorded[place].greeting)
+        let greeting = sending(recorded[place].greeting)
+        // After the last request, if there are any.
+        guard recorded[place].firstRequest == nil, let pause = recorded[place].closes else { return greeting }
+        return greeting + [.close(after: pause)]
+    }
+
+    /// Until a client has asked for something, the connection that it follows is only assumed: others may begin with the
+    /// same greeting. Its first request decides.
+    private mutating func followOther(beginningWith known: Echoes.Known, _ taken: Set<Int>) {
+        guard let followed, requestCount == 0, recorded[followed].firstRequest?.known != known else { return }
+        let others = recorded.indices.filter { place in
+            greetings[place] == greetings[followed] && recorded[place].firstRequest?.known == known
+        }
+        guard let place = others.first(where: { !taken.contains($0) }) ?? others.first else { return }
+        self.followed = place
+        isUsed = [Bool](repeating: false, count: recorded[place].requests.count)
     }
 
     private mutating func sending(_ answers: [RecordedAnswers.Answer]) -> [Action] {
@@ -103,6 +121,7 @@ struct ReplayServerState {
         let known = known(item)
         var actions: [Action] = []
         if followed == nil, let place = connection(beginningWith: known, taken) { actions = follow(place) }
+        if !frame.isHeartbeat { followOther(beginningWith: known, taken) }
         guard let followed, let place = request(known, isHeartbeat: frame.isHeartbeat, in: followed) else {
             return actions + unknownActions(frame, known)
         }

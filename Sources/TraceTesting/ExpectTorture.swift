@@ -1,10 +1,12 @@
 import Foundation
 import FrametapCore
 import Framing
+import Packets
 import Pipeline
 import Proxy
 import Replay
 import Torture
+import Trace
 import TraceDiff
 
 /// Expects a server to answer a recorded conversation in the same way however its clients' frames are segmented, as `frametap
@@ -33,7 +35,7 @@ public func expectTorture(
         throw TraceTestingError(description: "\(server) is no address; expected host:port, such as 127.0.0.1:8088")
     }
     let place = TestPlace(fileID: fileID, filePath: filePath, line: line, column: column)
-    let trace = try TestTrace(contentsOf: place.file(recording), format: format, bodyLimit: .max).trace
+    let trace = try traceToPlay(place.file(recording), format: format)
     let name = try format.flatMap { $0 == "auto" ? nil : $0 } ?? Recording.format(of: trace)
     guard case .fixed(let known) = try CaptureDecoding(format: name).options.choice else {
         throw TraceTestingError(description: "\(name) is no format; expected a format's name, or the path of its file")
@@ -44,4 +46,16 @@ public func expectTorture(
         Recording(trace, format: known.name, rules: comparison.rules), host: address.host, port: address.port,
         TortureOptions(known, comparison, seed: seed))
     for issue in report.issues(of: server) { FailureReport.record(issue, attaching: [], at: place) }
+}
+
+/// A recording. Of a capture, it has the bytes of the clients' frames: these are played as they were, secrets included.
+private func traceToPlay(_ file: URL, format: String?) throws -> RecordedTrace {
+    let bytes = [UInt8](try Data(contentsOf: file))
+    guard CaptureMagic.begins(bytes) else {
+        return try TestTrace(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent).trace
+    }
+    let reading = TraceReading(of: file.lastPathComponent)
+    let sink = reading.sink(tool: "frametap TraceTesting", bodyLimit: .max, keptSide: .fromClient)
+    try CaptureDecoding(format: format).read(bytes, name: file.lastPathComponent, to: [sink])
+    return reading.trace
 }

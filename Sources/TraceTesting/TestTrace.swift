@@ -49,15 +49,12 @@ public struct TestTrace: Sendable {
     ///   - file: the path of the file.
     ///   - format: the format of a capture: a built-in one's name, or a format file's path; nil: it is recognised.
     public init(contentsOf file: URL, format: String? = nil) throws {
-        try self.init(contentsOf: file, format: format, bodyLimit: EventSink.defaultBodyLimit)
-    }
-
-    /// The same, with at most N bytes of each body of a capture.
-    init(contentsOf file: URL, format: String?, bodyLimit: Int) throws {
         let bytes = [UInt8](try Data(contentsOf: file))
         if CaptureMagic.begins(bytes) {
             let decoding = try CaptureDecoding(format: format)
-            self.init(try decoding.events(of: bytes, name: file.lastPathComponent, bodyLimit: bodyLimit))
+            self.init(
+                try decoding.events(
+                    of: bytes, name: file.lastPathComponent, bodyLimit: EventSink.defaultBodyLimit))
         } else {
             try self.init(ndjson: String(decoding: bytes, as: UTF8.self), source: file.lastPathComponent)
         }

@@ -3,6 +3,7 @@ import Replay
 import Streams
 import Testing
 import Trace
+import TraceDiff
 
 /// Frames written by hand.
 @Suite struct SendingTests {
@@ -85,6 +86,47 @@ import Trace
         #expect(try FramesToSend([#"{"body":{"text":"a"}}"#], format).note == nil)
         let broken = try FramesToSend([#"{"body":{"text":"a"}}"#, #"{"bdy":{}}"#], format)
         #expect(throws: EncodingError("frame 2: a frame has no bdy; did you mean body?")) { try broken.check() }
+    }
+
+    /// A trace does not contain what it hides, however deep.
+    @Test func whatATraceHidesIsNotSent() throws {
+        let format = try FormatLoader.load(
+            "format: objects\nframing: { rule: delimiter, end: \"\\n\" }\nbody: json\n", file: "test.yaml")
+        for (line, what) in [
+            (#"{"body":{"json":{"a":[1,{"b":"«secret»"}]}}}"#, "the body"),
+            (#"{"body":{"json":"\u00absecret\u00bb"}}"#, "the body"),
+            (#"{"body":{"protobuf":{"1":["«secret»"]}}}"#, "the body"),
+            (#"{"body":{"fields":{"a":"«secret»"}}}"#, "the body"), (#"{"body":{"text":"«secret»"}}"#, "the body"),
+            (#"{"fields":{"a":{"b":["«secret»"]}}}"#, "a field"), (#"{"fields":{"a":"«secret»"}}"#, "a field"),
+        ] {
+            let error = #expect(throws: EncodingError.self, "\(line)") { try FramesToSend([line], format).check() }
+            #expect(error?.description == "\(what) is «secret»: the trace hides what it was", "\(line)")
+        }
+        // A part of a text, or a name, is no secret.
+        try FramesToSend([#"{"body":{"json":{"«secret»":"is «secret»"}}}"#], format).check()
+    }
+
+    /// Bytes that are no frame may be secret, too.
+    @Test func unframedBytesThatATraceHidesAreNotSent() throws {
+        let format = try FormatLoader.load(
+            "format: lines\nframing: { rule: delimiter, end: \"\\n\" }\nbody: text\n", file: "test.yaml")
+        for (hex, isKnown) in [("616263", true), ("", false)] {
+            let time = Timestamp(nanoseconds: 0)
+            let run = RunEvent(from: .fromClient, time: time, offset: 0, length: 3, reason: "no-frame", hex: hex)
+            var connection = RecordedConnection(number: 1, opened: time, client: "", server: "")
+            connection.format = "lines"
+            connection.items = [.unframed(run)]
+            var trace = RecordedTrace(source: "test")
+            trace.connections = [connection]
+            let recording = try Recording(trace, format: "lines", rules: TraceRules())
+            let builder = FrameBuilder(format, recording)
+            if isKnown {
+                try recording.check(builder, .fromClient)
+            } else {
+                let error = #expect(throws: ReplayError.self) { try recording.check(builder, .fromClient) }
+                #expect(error?.description.contains("which hides them") == true)
+            }
+        }
     }
 
     @Test func aVariationThatFitsIsEnough() throws {

@@ -213,6 +213,77 @@ import TraceDiff
         #expect(state.requestCount == 1)
     }
 
+    /// A recording of conversations, each closed by the server after 80 ms.
+    private func beginning(_ conversations: [[RecordedItem]]) throws -> ReplayServerState {
+        var trace = RecordedTrace(source: "test")
+        for (place, items) in conversations.enumerated() {
+            var connection = RecordedConnection(
+                number: place + 1, opened: Timestamp(seconds: 1_000, nanoseconds: 0), client: "", server: "")
+            connection.format = "test"
+            connection.items = RecordedItems(items)
+            connection.closing = ClosedEvent(
+                time: Timestamp(seconds: 1_000, nanoseconds: 0) + .milliseconds(80), reason: "fin", by: .fromServer)
+            trace.connections.append(connection)
+        }
+        return ReplayServerState(try Recording(trace, format: "test", rules: TraceRules()))
+    }
+
+    /// A client that only listens, and sends heartbeats, has nothing to do before the server closes.
+    @Test func aServerThatWasNotAskedClosesAsWell() throws {
+        var state = try beginning([[frame(.fromServer, "hello", at: 10), frame(.fromClient, "beat", at: 20)]])
+        let actions = state.opened([])
+        guard actions.count == 2, case .send = actions[0], case .close(let pause) = actions[1] else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(pause.text() == "80 ms")
+        #expect(said(frame(.fromClient, "beat", at: 0), to: &state) == [])
+    }
+
+    /// Whom a client follows is not decided by a greeting that is always the same.
+    @Test func theFirstRequestDecidesWhomAGreetedClientFollows() throws {
+        func conversation(_ what: String, greeting: String = "hi") -> [RecordedItem] {
+            [
+                frame(.fromServer, "hello", ["says": greeting], at: 10),
+                frame(.fromClient, "ask", ["what": what], at: 20),
+                frame(.fromServer, "answer", ["id": what, "says": "yes"], at: 30),
+            ]
+        }
+        let beginning = try beginning([
+            conversation("time"), conversation("day", greeting: "hello"), conversation("day"), conversation("week"),
+        ])
+        var values = Echoes.Values()
+        for (what, place) in [("time", 0), ("day", 2), ("week", 3)] {
+            var state = beginning
+            #expect(state.opened([]).count == 1 && state.followed == 0)
+            _ = state.received(frame(.fromClient, "beat", at: 0), [0], &values)
+            let ask = frame(.fromClient, "ask", ["what": what], at: 0)
+            let answers = state.received(ask, [0], &values).compactMap { action in
+                if case .send(let answer, _) = action { answer.item.frame?.field("id")?.string } else { nil }
+            }
+            #expect(answers == [what] && state.followed == place)
+            // From then on, that is so.
+            _ = state.received(frame(.fromClient, "ask", ["what": "time"], at: 0), [place], &values)
+            #expect(state.followed == place)
+        }
+    }
+
+    @Test func promptMessagesComeFirstInOrder() {
+        var queue = SendQueue<Int>()
+        for number in 1...4 { queue.append(number) }
+        #expect(queue.popFirst() == 1)
+        for number in 11...12 { queue.append(number, isPrompt: true) }
+        queue.append(5)
+        queue.removeAll { $0 == 3 }
+        var taken: [Int] = []
+        while let next = queue.first {
+            #expect(queue.popFirst() == next)
+            taken.append(next)
+        }
+        #expect(taken == [11, 12, 2, 4, 5])
+        #expect(queue.popFirst() == nil)
+    }
+
     /// From the last message to the server's close; if the client closed, there is nothing to wait for.
     @Test func theClientKnowsWhenTheRecordedServerClosed() throws {
         var connection = RecordedConnection(

@@ -21,11 +21,12 @@ import TraceDiff
     /// A recording of texts, each with its time in milliseconds, and of who closed when.
     private func recording(
         _ format: Format, _ lines: [(from: Direction, text: String, time: Int64)], closed: (by: Direction, time: Int64),
-        framedBy frame: (String) -> [UInt8] = { Array(($0 + "\n").utf8) }
+        keptSide: Direction? = nil, framedBy frame: (String) -> [UInt8] = { Array(($0 + "\n").utf8) }
     ) throws -> Recording {
         let reading = TraceReading(of: "test")
         let decoder = Decoder(
-            DecodingOptions(.fixed(format)), analyses: [], sinks: [reading.sink(tool: "test", bodyLimit: .max)])
+            DecodingOptions(.fixed(format)), analyses: [],
+            sinks: [reading.sink(tool: "test", bodyLimit: .max, keptSide: keptSide)])
         let start = Timestamp(seconds: 1_000, nanoseconds: 0)
         let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
         let connection = decoder.open(Opening(number: 1, time: start, client: nobody, server: nobody))
@@ -114,6 +115,47 @@ import TraceDiff
             let actual = try await ReplayClient.play(recording, host: "127.0.0.1", port: port, options)
             #expect(actual.connections.map(\.closing?.by) == [.fromServer])
         }
+    }
+
+    // MARK: Frames that depend on the other side
+
+    private static func example(_ name: String) throws -> Format {
+        try #require(try ExampleFormats.recognised().first { $0.name == "example:\(name)" })
+    }
+
+    /// What a client sends after DATA is a letter only since the server has asked for one.
+    @Test func aServerKnowsWhatItHasAskedFor() async throws {
+        let format = try Self.example("smtp")
+        let letter = "Hello\r\nQUIT\r\n.\r\n"
+        let recording = try recording(
+            format,
+            [
+                (.fromServer, "220 here\r\n", 0), (.fromClient, "DATA\r\n", 10), (.fromServer, "354 go on\r\n", 20),
+                (.fromClient, letter, 30), (.fromServer, "250 kept\r\n", 40),
+            ], closed: (by: .fromClient, time: 50), keptSide: .fromServer, framedBy: { Array($0.utf8) })
+        let unknown = try await serve(recording, ReplayOptions(format) { _ in }) { port in
+            let client = try await ServerConnection.open(host: "127.0.0.1", port: port, timeout: .seconds(5))
+            defer { client.close() }
+            #expect(try await hear("220 here\r\n", client) == "220 here\r\n")
+            for (said, answer) in [("DATA\r\n", "354 go on\r\n"), (letter, "250 kept\r\n")] {
+                client.write(Array(said.utf8))
+                #expect(try await hear(answer, client) == answer)
+            }
+        }
+        #expect(unknown == 0)
+    }
+
+    /// An answer to HEAD has no body, whatever its length says.
+    @Test func anAnswerIsReadByItsRequest() throws {
+        let time = Timestamp(seconds: 1_000, nanoseconds: 0)
+        let incoming = IncomingFrames(try Self.example("http"), from: .fromServer, at: time)
+        let asked = Array("HEAD / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n".utf8)
+        #expect(incoming.note(sent: asked.span.bytes, at: time).isEmpty)
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"
+        let heard = Array((head + head + "Hello").utf8)
+        let items = incoming.take(heard.span.bytes, at: time)
+        #expect(items.map { $0.frame?.body["text"]?.string ?? "" } == ["", "Hello"], "\(items)")
+        #expect(items.allSatisfy { $0.from == .fromServer && $0.frame != nil }, "\(items)")
     }
 
     // MARK: Bytes that are no frame

@@ -220,6 +220,74 @@ import TraceDiff
         return report
     }
 
+    /// What a search has found, before it is confirmed.
+    private struct Searched: Sendable {
+        var report: TortureReport
+        var found: [(variation: Variation, broken: TortureReport.Break)]
+        var isDead: Bool
+    }
+
+    /// A search of a server's first two frames.
+    private func searching(
+        _ bug: String, patience: Interval = .seconds(1), started: AsyncStream<Interval>.Continuation? = nil,
+        _ search: (inout ServerTorture) async throws -> Void
+    ) async throws -> Searched {
+        let planted = try PlantedServer("sized.py", bug)
+        let format = try FormatLoader.load(Conversation.sizedFormat, file: "test.yaml")
+        let recording = try Conversation.recording(format, Array(Conversation.sized(reversing: true).prefix(4)))
+        var options = TortureOptions(format, Comparison(), seed: 1)
+        options.patience = patience
+        var torture = try await ServerTorture(recording, host: "127.0.0.1", port: planted.port, options)
+        started?.yield(torture.batch.patience)
+        do { try await search(&torture) } catch is CancellationError {}
+        withExtendedLifetime(planted) {}
+        return Searched(report: torture.report, found: torture.found, isDead: torture.isDead)
+    }
+
+    /// A run that fails is not reduced with a server that the reduction has killed.
+    @Test(.timeLimit(.minutes(1))) func aServerThatDiesIsNotAskedAgain() async throws {
+        let torture = try await searching("many-reads") { try await $0.tryManyCuts() }
+        let text = TortureText.of(torture.report)
+        #expect(torture.isDead && !torture.report.isComplete, "\(text)")
+        #expect(torture.report.notes.count { $0.contains("no longer answers") } == 1, "\(text)")
+        let found = try #require(torture.found.first, "\(text)")
+        #expect(torture.found.count == 1 && torture.report.failed == 1, "\(text)")
+        #expect(found.broken.symptom == "the server closes the connection")
+        #expect(found.broken.text.contains("not reduced"), "\(found.broken.text)")
+        #expect(found.variation.cuts.count == 21)
+    }
+
+    /// What had failed by then is known, and counts.
+    @Test(.timeLimit(.minutes(1))) func whatAnInterruptedKindHasFoundIsKept() async throws {
+        let (patiences, announce) = AsyncStream.makeStream(of: Interval.self)
+        let task = Task {
+            defer { announce.finish() }
+            return try await searching("hangs", patience: .milliseconds(500), started: announce) {
+                try await $0.tryCuts(at: \.places)
+            }
+        }
+        var first = patiences.makeAsyncIterator()
+        let patience = try #require(await first.next())
+        // Each run fails after that time.
+        try await Task.sleep(for: .nanoseconds(patience.nanoseconds * 5 / 2))
+        task.cancel()
+        let torture = try await task.value
+        let text = TortureText.of(torture.report)
+        let section = try #require(torture.report.sections.first, "\(text)")
+        #expect(section.tried > 0 && section.failed > 0 && section.failed == torture.found.count, "\(text)")
+        #expect(torture.found.allSatisfy { $0.broken.text.contains("not reduced") }, "\(text)")
+    }
+
+    /// Nothing more is left out if that can no longer be tried.
+    @Test func reducingEndsWithTheServer() async throws {
+        var trials = 0
+        let left = try await least(of: Array(0..<16)) { elements -> Bool? in
+            trials += 1
+            return trials > 2 ? nil : elements.contains(3)
+        }
+        #expect(left == Array(0..<4) && trials == 3)
+    }
+
     /// Not all of a kind are repeated, but all of them count.
     @Test func whatDoesNotFailAgainDoesNotCount() async throws {
         let report = try await confirmed(25)

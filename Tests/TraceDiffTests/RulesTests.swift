@@ -131,6 +131,53 @@ import TraceDiff
         #expect(!compared(old, other, mask).isEmpty)
     }
 
+    /// Something of which everything is ignored is as good as empty, at any depth; it has to be there.
+    @Test func whatIsIgnoredWhollyIsEmpty() throws {
+        func trace(_ json: String) throws -> RecordedTrace {
+            var frame = Traces.frame(.fromClient, "a")
+            frame.body = .object([
+                .init("length", .number("9")), .init("json", try JSONValue(parsing: Array(json.utf8).span.bytes)),
+            ])
+            return Traces.trace([[frame]])
+        }
+        for (path, old, new, isSame) in [
+            ("body.json.debug", #"{"debug":1}"#, "{}", true),
+            ("body.json.a.debug", #"{"a":{"debug":1}}"#, #"{"a":{}}"#, true),
+            ("body.json.a[*]", #"{"a":[1,2]}"#, #"{"a":[]}"#, true),
+            ("body.json.a[*].debug", #"{"a":[{"debug":1}]}"#, #"{"a":[{}]}"#, true),
+            ("body.json.a[*].debug", #"{"a":[{"debug":1}]}"#, #"{"a":[]}"#, false),
+            ("body.json.a.debug", #"{"a":{"debug":1}}"#, "{}", false),
+            ("body.json.debug", #"{"debug":1}"#, "[]", false),
+        ] {
+            var rules = TraceRules()
+            rules.ignored = [TraceRules.Place(path: try #require(FieldPath(path)))]
+            for (left, right) in [(old, new), (new, old)] {
+                let difference = compared(try trace(left), try trace(right), rules)
+                #expect(difference.isEmpty == isSame, "\(path): \(left) and \(right)")
+            }
+        }
+        // Fields that are not there are none.
+        let with = Traces.trace([[Traces.frame(.fromClient, "a", fields: ["x": .number("1")])]])
+        let without = Traces.trace([[Traces.frame(.fromClient, "a")]])
+        var rules = TraceRules()
+        rules.ignored = [TraceRules.Place(path: try #require(FieldPath("fields.x")))]
+        #expect(compared(with, without, rules).isEmpty)
+    }
+
+    /// The smallest number is no length.
+    @Test func aNumberThatIsFarOffIsNoLength() throws {
+        let runs = [7, 8].map { number in
+            var run = run("a1", "08:59", number: number)
+            guard case .frame(var frame) = run.connections[0].items[1] else { return run }
+            frame.fields = .object([.init("big", .number("\(Int.min)"))])
+            run.connections[0].items[1] = .frame(frame)
+            return run
+        }
+        let rules = RuleLearning.rules(from: runs)
+        #expect(rules.masks.contains { $0.place.path.description == "body.json.uptime" }, "\(rules.masks)")
+        #expect(!rules.masks.contains { $0.place.path.description == "fields.big" }, "\(rules.masks)")
+    }
+
     @Test(arguments: ["fields.token", "body.json.items[0].id", "body.json[\"a.b\"]", "type", "body.json.*.x"])
     func pathsAreWrittenAsTheyAreRead(text: String) throws {
         #expect(try #require(FieldPath(text)).description == text)

@@ -1,3 +1,4 @@
+import Foundation
 import Framing
 import Peers
 import Streams
@@ -32,6 +33,24 @@ import TraceTesting
         }
         try await serve("line", asPublished: []) { server in
             try await expectTorture(server: server, replaying: "../../fixtures/line/conversation.ndjson")
+        }
+    }
+
+    /// A trace of this capture would hide what the clients said, so that nothing could be played.
+    @Test func theFramesOfACaptureArePlayedAsTheyWere() async throws {
+        let format = FileManager.default.temporaryDirectory.appendingPathComponent("frametap-secret-\(UUID()).yaml")
+        defer { try? FileManager.default.removeItem(at: format) }
+        let yaml = #"""
+            format: secrets
+            framing: { rule: delimiter, end: ["\r\n", "\n"] }
+            body: text
+            secret: [body]
+
+            """#
+        try Data(yaml.utf8).write(to: format)
+        try await serve("line", asPublished: []) { server in
+            try await expectTorture(
+                server: server, replaying: "../../fixtures/line/conversation.pcap", format: format.path)
         }
     }
 

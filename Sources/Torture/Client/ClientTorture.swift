@@ -229,7 +229,7 @@ package struct ClientTorture {
         }
         // Most often the first one will do.
         let first = Array(all.prefix(1))
-        let found = try await fails(first) ? first : try await least(of: all, most: 60, fails)
+        let found = try await fails(first) ? first : try await least(of: all, most: 60) { try await fails($0) }
         guard let cut = found.first, let frame = frames.first(where: { $0.frame == cut.frame }) else { return nil }
         var text = frame.anatomy.text(at: cut.offset, of: Self.name(frame.frame, frame.type, baseline))
         if found.count > 1 { text += ", with \(found.count - 1) other cuts" }

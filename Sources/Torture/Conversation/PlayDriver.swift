@@ -144,7 +144,9 @@ final class PlayDriver {
     private func write(_ bytes: [UInt8], to place: Int) {
         guard let channel = channels[place] else { return }
         sentBytes[place, default: 0] += bytes.count
+        let completed = incoming[place]?.note(sent: bytes.span.bytes, at: .now()) ?? []
         channel.writeAndFlush(channel.allocator.buffer(bytes: bytes), promise: nil)
+        for item in completed { take(.heard(place, item)) }
         awaitReceipt(on: place, since: .now())
     }
 

@@ -30,7 +30,7 @@ struct RunBatch: Sendable {
 
     /// Plays them all, and judges each.
     ///
-    /// - Returns: the results, in order.
+    /// - Returns: the results, in order; if the task is cancelled, those that there were by then.
     func play(_ variations: [Variation], _ judge: Judge) async throws -> [Trial] {
         try await withThrowingTaskGroup(of: (Int, Outcome, String?).self) { group in
             var results: [Trial?] = Array(repeating: nil, count: variations.count)
@@ -45,9 +45,14 @@ struct RunBatch: Sendable {
                 }
             }
             for _ in 0..<max(1, parallel) { add() }
-            while let (place, outcome, symptom) = try await group.next() {
-                results[place] = Trial(outcome: outcome, symptom: symptom)
-                add()
+            do {
+                while let (place, outcome, symptom) = try await group.next() {
+                    results[place] = Trial(outcome: outcome, symptom: symptom)
+                    add()
+                }
+            } catch is CancellationError {
+                // Whoever asked for this pairs it with the variations.
+                return results.prefix { $0 != nil }.compactMap { $0 }
             }
             return results.compactMap { $0 }
         }

@@ -21,24 +21,60 @@ extension ServerTorture {
             groups.append(Variation(cuts: Set(cuts)))
         }
         var singles: [Variation] = []
+        var broken: [(group: Variation, symptom: String)] = []
         for (group, result) in zip(groups, try await play(groups)) {
             section.tried += group.cuts.count
-            if result.symptom == nil {
-                section.proven += result.outcome.isProven ? group.cuts.count : 0
-            } else {
+            if let symptom = result.symptom {
+                broken.append((group, symptom))
                 singles += group.cuts.sorted().map { Variation(cuts: [$0]) }
+            } else {
+                section.proven += result.outcome.isProven ? group.cuts.count : 0
             }
         }
         // In the order of the conversation.
         singles.sort { ($0.cuts.min() ?? Cut(message: 0, offset: 0)) < ($1.cuts.min() ?? Cut(message: 0, offset: 0)) }
+        var tried: Set<Cut> = []
         for (single, result) in zip(singles, isDead ? [] : try await play(singles)) {
+            tried.formUnion(single.cuts)
             if result.outcome.isProven { section.proven += 1 }
             guard let symptom = result.symptom, let cut = single.cuts.first else { continue }
             section.failed += 1
             failing[cut] = symptom
-            found.append((single, broken(at: cut, "two-part cut", symptom)))
+            found.append((single, self.broken(at: cut, "two-part cut", symptom)))
+        }
+        // Which of its cuts it is that fails may not have been found out.
+        for (group, symptom) in broken
+        where !group.cuts.isSubset(of: tried) && !group.cuts.contains(where: { failing[$0] != nil }) {
+            section.failed += 1
+            noteUnreduced(group, "two-part cut", symptom)
         }
         add(section)
+        try Task.checkCancellation()
+    }
+
+    /// Notes cuts that fail together, when it can no longer be found out which of them do.
+    private mutating func noteUnreduced(_ variation: Variation, _ segmentation: String, _ symptom: String) {
+        let cuts = variation.cuts.sorted()
+        guard let cut = cuts.first else { return }
+        found.append((variation, broken(at: cut, and: cuts, segmentation, symptom, isLeast: false)))
+    }
+
+    /// What breaks at a cut, together with others.
+    ///
+    /// - Parameter isLeast: whether none of them can be left out.
+    private func broken(
+        at cut: Cut, and cuts: [Cut], _ segmentation: String, _ symptom: String, isLeast: Bool
+    ) -> TortureReport.Break {
+        var broken = broken(at: cut, segmentation, symptom)
+        if cuts.count > 1 {
+            let others = cuts.dropFirst().prefix(5).map {
+                "byte \($0.offset) of \(batch.script.name(of: $0.message))"
+            }
+            let more = cuts.count - 1 - others.count
+            broken.text += ", and at \(others.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
+        }
+        if !isLeast { broken.text += " (not reduced: some of these cuts may not matter)" }
+        return broken
     }
 
     /// Cuts frames at and inside every field, except where one cut alone fails.
@@ -90,23 +126,32 @@ extension ServerTorture {
             if index == report.sections.count { report.sections.append(TortureReport.Section(name: run.name)) }
             report.sections[index].tried += 1
             if result.outcome.isProven { report.sections[index].proven += 1 }
-            guard result.symptom != nil else { continue }
-            var symptom = result.symptom
-            let cuts = try await least(of: run.cuts.sorted()) { cuts in
-                let trial = try await alone(Variation(cuts: Set(cuts)))
+            guard var symptom = result.symptom else { continue }
+            var isLeast = true
+            let cuts = try await least(of: run.cuts.sorted()) { cuts -> Bool? in
+                let trial = try await aloneIfPossible(Variation(cuts: Set(cuts)))
+                isLeast = trial != nil
+                guard let trial else { return nil }
                 if let found = trial.symptom { symptom = found }
-                return trial.symptom != nil && !isDead
+                return trial.symptom != nil
             }
-            guard let cut = cuts.first, let symptom else { continue }
+            guard let cut = cuts.first else { continue }
             report.sections[index].failed += 1
-            var broken = broken(at: cut, run.name, symptom)
-            if cuts.count > 1 {
-                let others = cuts.dropFirst().prefix(5).map {
-                    "byte \($0.offset) of \(batch.script.name(of: $0.message))"
-                }
-                broken.text += ", and at \(others.joined(separator: ", "))"
-            }
-            found.append((Variation(cuts: Set(cuts)), broken))
+            found.append(
+                (Variation(cuts: Set(cuts)), broken(at: cut, and: cuts, run.name, symptom, isLeast: isLeast)))
+        }
+        try Task.checkCancellation()
+    }
+
+    /// Plays a variation by itself; nil if the server no longer answers, perhaps because of it, or if the search is
+    /// interrupted.
+    private mutating func aloneIfPossible(_ variation: Variation) async throws -> Trial? {
+        if isDead || Task.isCancelled { return nil }
+        do {
+            let trial = try await alone(variation)
+            return isDead ? nil : trial
+        } catch is CancellationError {
+            return nil
         }
     }
 

@@ -63,6 +63,7 @@ extension ServerTorture {
         }
         add(merge)
         add(half)
+        try Task.checkCancellation()
     }
 
     private mutating func play(_ pipelines: [Variation.Pipeline]) async throws -> [Trial] {

@@ -7,11 +7,18 @@ extension ServerTorture {
 
     /// Plays variations, and judges them. What fails only because the server has stopped answering is not counted.
     ///
-    /// - Returns: the results in order, up to where the server stopped answering (`isDead`).
+    /// - Returns: the results in order, up to where the server stopped answering (`isDead`), or the task was cancelled:
+    ///   who calls this adds them to the report before the cancellation goes on.
     mutating func play(_ variations: [Variation]) async throws -> [Trial] {
         var trials: [Trial] = []
+        do { try await play(variations, into: &trials) } catch is CancellationError {}
+        return trials
+    }
+
+    private mutating func play(_ variations: [Variation], into trials: inout [Trial]) async throws {
         var next = 0
         while next < variations.count, !isDead {
+            try Task.checkCancellation()
             let part = Array(variations[next..<min(next + Self.chunk, variations.count)])
             next += part.count
             let sentinel = servesSeveral ? try? await Sentinel.open(batch.server) : nil
@@ -20,15 +27,24 @@ extension ServerTorture {
             // one, it may have.
             let hasEnded = sentinel?.hasEnded ?? true
             sentinel?.close()
-            let symptom = results.contains { $0.symptom != nil } ? try await brokenNow() : nil
-            guard results.contains(where: { $0.symptom != nil }), hasEnded || symptom != nil else {
+            let isFailing = results.contains { $0.symptom != nil }
+            let symptom: String?
+            do {
+                try Task.checkCancellation()
+                symptom = isFailing ? try await brokenNow() : nil
+            } catch let cancellation as CancellationError {
+                // If the server has ended, what fails may do so only because of that.
+                trials += sentinel != nil && hasEnded ? Array(results.prefix { $0.symptom == nil }) : results
+                throw cancellation
+            }
+            guard isFailing, hasEnded || symptom != nil else {
                 trials += results
                 continue
             }
             if let symptom, try await isBroken() {
                 (isDead, report.isComplete) = (true, false)
                 blame(part, results, symptom)
-                return trials
+                return
             }
             // It was started again, or has recovered: now one by one.
             for (variation, result) in zip(part, results) {
@@ -37,10 +53,9 @@ extension ServerTorture {
                     continue
                 }
                 trials.append(try await alone(variation))
-                if isDead { return trials }
+                if isDead { return }
             }
         }
-        return trials
     }
 
     /// Plays a variation by itself, and waits until the server answers again.

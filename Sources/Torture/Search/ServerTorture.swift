@@ -225,6 +225,7 @@ package struct ServerTorture {
         trial.parallel = options.parallel
         let results = try await trial.play([Variation](repeating: Variation(), count: options.parallel), judge)
         try? await stuck?.close()
+        try Task.checkCancellation()
         let slowest = results.map(\.outcome.slowest).max() ?? batch.patience
         if results.allSatisfy({ $0.symptom == nil }), slowest.nanoseconds < batch.patience.nanoseconds / 2 {
             batch = trial

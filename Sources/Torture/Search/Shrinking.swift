@@ -4,9 +4,9 @@
 /// - Parameters:
 ///   - elements: they fail together.
 ///   - most: after this many trials what is left is the result.
-///   - fails: whether a subset fails.
+///   - fails: whether a subset fails; nil if that can no longer be found out: what is left then is the result.
 func least<Element>(
-    of elements: [Element], most: Int = 200, _ fails: ([Element]) async throws -> Bool
+    of elements: [Element], most: Int = 200, _ fails: ([Element]) async throws -> Bool?
 ) async throws -> [Element] {
     var elements = elements
     var parts = 2
@@ -16,7 +16,8 @@ func least<Element>(
         let chunks = stride(from: 0, to: elements.count, by: size).map { $0..<min($0 + size, elements.count) }
         for chunk in chunks where trials < most {
             trials += 1
-            if try await fails(Array(elements[chunk])) {
+            guard let isFailing = try await fails(Array(elements[chunk])) else { return elements }
+            if isFailing {
                 (elements, parts) = (Array(elements[chunk]), 2)
                 continue search
             }
@@ -25,7 +26,8 @@ func least<Element>(
             for chunk in chunks where trials < most {
                 trials += 1
                 let rest = Array(elements[..<chunk.lowerBound] + elements[chunk.upperBound...])
-                if try await fails(rest) {
+                guard let isFailing = try await fails(rest) else { return elements }
+                if isFailing {
                     (elements, parts) = (rest, max(2, parts - 1))
                     continue search
                 }

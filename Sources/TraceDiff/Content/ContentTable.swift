@@ -96,7 +96,13 @@ struct ContentTable {
             reading.kind = kind(frame.from, frame.type, isFrame: true)
             add(frame.type.map(JSONValue.text) ?? .null, at: "type", &reading)
             // The absence of fields is not a value.
-            if frame.fields != .object([]) { add(frame.fields, at: path(PathTable.root, "fields"), &reading) }
+            if frame.fields != .object([]) {
+                let path = path(PathTable.root, "fields")
+                add(frame.fields, at: path, &reading)
+                if let last = reading.leaves.last, last.path == path, last.value == number(.object([])) {
+                    reading.leaves.removeLast()
+                }
+            }
             add(body: frame.body, &reading)
         case .unframed(let run):
             reading.kind = kind(run.from, "unframed", isFrame: false)
@@ -215,6 +221,7 @@ struct ContentTable {
             }
         case .compared: break
         }
+        let count = reading.leaves.count
         switch value {
         case .object(let members) where !members.isEmpty:
             // Of members with the same name the last one wins, as in most parsers.
@@ -229,14 +236,22 @@ struct ContentTable {
                     add(member.value, at: self.path(path, member.name), &reading)
                 }
             }
+            addIfEmpty(.object([]), at: path, since: count, &reading)
         case .array(let elements) where !elements.isEmpty:
             for (index, element) in elements.enumerated() {
                 add(element, at: paths.path(from: path, .element(index)), &reading)
             }
+            addIfEmpty(.array([]), at: path, since: count, &reading)
         default:
             share.characters += value.characterCount
             reading.leaves.append(Leaf(path: path, value: number(value.normalized)))
         }
+    }
+
+    /// An object or a list of which everything is ignored is as good as an empty one.
+    private mutating func addIfEmpty(_ empty: JSONValue, at path: Int, since count: Int, _ reading: inout Reading) {
+        guard reading.leaves.count == count else { return }
+        reading.leaves.append(Leaf(path: path, value: number(empty)))
     }
 }
 

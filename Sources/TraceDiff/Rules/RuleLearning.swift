@@ -197,7 +197,9 @@ package enum RuleLearning {
                 lengths.insert(length)
                 for member in members {
                     guard let value = member.value.integer ?? member.value.string.flatMap({ Int($0) }) else { continue }
-                    offsets[member.name, default: []].insert(value - length)
+                    // A value that is too far off is no length.
+                    let (offset, isTooFar) = value.subtractingReportingOverflow(length)
+                    offsets[member.name, default: []].insert(isTooFar ? .min : offset)
                 }
             }
             for (name, known) in offsets {

@@ -1,7 +1,8 @@
 """A server of frames with a length: two bytes of length, one byte of kind, the body. It returns each frame with its body reversed.
 
 Its argument is the error to make, or `none`; prints its port. With `serial` it makes none, but serves one connection at a time; with
-`counts` it adds the connection's number to each body.
+`counts` it adds the connection's number to each body. With `hangs` it no longer answers once a read is short; with `many-reads` it
+closes if the first two frames arrive in 18 reads or more, and exits if they do in 11 to 17.
 """
 
 import itertools
@@ -15,18 +16,33 @@ import time
 BUG = sys.argv[1]
 
 
-def receive_exactly(sock, count):
+def receive_exactly(sock, count, reads=None):
     data = b""
     while len(data) < count:
         part = sock.recv(count - len(data))
         if not part:
             raise ConnectionError("the client has left")
         data += part
+        if reads is not None:
+            reads.append(len(part))
+        if BUG == "hangs" and len(data) < count:
+            while sock.recv(65536):
+                pass
     return data
 
 
 def frames(sock):
+    reads = []
     while True:
+        if BUG == "many-reads":
+            size, kind = struct.unpack(">HB", receive_exactly(sock, 3, reads))
+            body = receive_exactly(sock, size, reads)
+            if kind == 2 and len(reads) >= 18:
+                return
+            if kind == 2 and len(reads) >= 11:
+                os._exit(1)
+            yield kind, body
+            continue
         if BUG == "read-is-frame":
             data = sock.recv(65536)
             if len(data) < 3:
