@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import Trace
 
+@testable import Analysis
 @testable import Page
 
 /// A condition selects the frames that `decode --filter` selects.
@@ -111,6 +112,43 @@ import Trace
             let rows = try await shown.router.rows("frames", [("filter", "fields.message == \(message)")])
             #expect(!expected.isEmpty && rows.count == expected.count)
             #expect(rows.compactMap { $0["index"]?.integer } == expected.compactMap { $0[number: "index"] })
+        }
+    }
+
+    /// The index has no whole names of some types; a name that is empty is one.
+    @Test func typesAreThoseOfTheLines() async throws {
+        let page = try Page(isLive: false)
+        defer { page.end() }
+        // So many names that there is room for three more.
+        page.store.take(
+            (0..<NameTable.most / 2 - 2).map { number in
+                PageItem(
+                    .trip(
+                        RoundTripMonitor.RoundTrip(
+                            connection: 1, format: "made-up", request: "request \(number)", answer: "answer \(number)",
+                            from: .fromClient, requested: Timestamp(nanoseconds: 0), time: .seconds(1),
+                            requestIndex: 0, answerIndex: 0)))
+            })
+        let long = String(repeating: "x", count: 256)
+        let types = ["", long + "a", long + "b", "soon", "late", "later", NameTable.other]
+        var lines = [MadeUp.opened(1)] + types.enumerated().map { MadeUp.frame(1, index: $0.offset, type: $0.element) }
+        lines.append(MadeUp.frame(1, index: types.count).replacing("\"type\":\"a\"", with: "\"type\":null"))
+        lines += ["a", "a", "b"].map { MadeUp.finding(1, kind: long + $0) }
+        page.store.take(try MadeUp.items(lines))
+        let router = PageRouter(page: page, safety: ShownTrace.safety, actions: nil, capture: nil)
+        for (place, type) in types.enumerated() {
+            for more in [[], [("connection", "1")]] {
+                let rows = try await router.rows("frames", [("filter", "type == \"\(type)\"")] + more)
+                #expect(rows.compactMap { $0["index"]?.integer } == [place], "\(type.suffix(5))")
+            }
+        }
+        let named = try await router.rows("frames", [("filter", "type exists")])
+        #expect(named.compactMap { $0["index"]?.integer } == Array(types.indices))
+        let ending = try await router.rows("frames", [("filter", "type endsWith \"b\" and length == 1")])
+        #expect(ending.compactMap { $0["index"]?.integer } == [2])
+        for (end, count) in [("a", 2), ("b", 1), ("", 0)] {
+            let found = try await router.rows("findings", [("kind", long + end)])
+            #expect(found.count == count, "\(end)")
         }
     }
 

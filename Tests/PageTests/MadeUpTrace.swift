@@ -34,10 +34,11 @@ enum MadeUp {
     }
 
     static func finding(
-        _ connection: Int, at nanoseconds: Int64 = 0, kind: String, message: String = "", data: String = "{}"
+        _ connection: Int, at nanoseconds: Int64 = 0, kind: String, severity: String = "warning", message: String = "",
+        data: String = "{}"
     ) -> String {
         "{\"event\":\"finding\",\"connection\":\(connection),\"from\":\"client\",\"time\":\(time(nanoseconds)),"
-            + "\"kind\":\"\(kind)\",\"severity\":\"warning\",\"message\":\"\(message)\",\"data\":\(data)}"
+            + "\"kind\":\"\(kind)\",\"severity\":\"\(severity)\",\"message\":\"\(message)\",\"data\":\(data)}"
     }
 
     static func closed(_ connection: Int, at nanoseconds: Int64) -> String {

@@ -248,6 +248,17 @@ import Trace
         #expect(rows.first?["findings"]?["warning"]?.integer == 6)
     }
 
+    @Test func aGroupHasTheHighestSeverityOfItsFindings() async throws {
+        let shown = try await MadeUp.trace([
+            MadeUp.opened(1), MadeUp.finding(1, kind: "other"),
+            MadeUp.finding(1, kind: "mixed", severity: "info"), MadeUp.finding(1, kind: "mixed", severity: "error"),
+            MadeUp.finding(1, kind: "mixed", severity: "warning"),
+        ])
+        let groups = try await shown.router.get("findings")["groups"].items
+        #expect(groups.map { $0["kind"]?.string } == ["mixed", "other"])
+        #expect(groups.map { $0["severity"]?.string } == ["error", "warning"])
+    }
+
     @Test func wordsComplete() async throws {
         let shown = try await ShownTrace(Fixture(path: "im-json/chat.pcap"))
         func words(_ prefix: String) async throws -> [String] {

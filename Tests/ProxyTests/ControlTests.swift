@@ -68,6 +68,10 @@ import Testing
         #expect(seen["reset"] as? Int == 204 && seen["after reset"] as? Bool == true)
         #expect(seen["populated"] as? Int == 201 && seen["populated works"] as? Bool == true)
         #expect(seen["proxies"] as? [String] == ["p", "r"])
+        let wrong = (seen["wrong items"] as? [[Any]] ?? []).map { ($0.first as? Int, $0.last as? String ?? "") }
+        #expect(wrong.map(\.0) == [400, 400, 400, 400] && seen["unchanged"] as? Bool == true, "\(wrong)")
+        #expect(wrong.first?.1.contains("missing required field: upstream at proxy 3") == true, "\(wrong)")
+        #expect(wrong.dropFirst().first?.1.contains("missing required field: name at proxy 3") == true, "\(wrong)")
         #expect(status("taken") == 500 && message("taken").contains("in use"))
         #expect(seen["deleted"] as? Int == 204 && seen["left"] as? [String] == ["p"])
 

@@ -194,6 +194,11 @@ def main():
     with connect("r") as sock:
         seen["populated works"] = took(sock, b"hello")[2]
     seen["proxies"] = sorted(call("GET", "/proxies")[1])
+    # A list with a wrong item changes nothing.
+    before = call("GET", "/proxies")
+    wrong = [{"name": "n"}, {"upstream": "x:1"}, {"name": "n", "upstream": "x"}, {"name": "n", "upstream": "x:1", "listen": "x"}]
+    seen["wrong items"] = [call("POST", "/populate", [{"name": "p", "upstream": "x:1"}, {"name": "m", "upstream": "x:1"}, item]) for item in wrong]
+    seen["unchanged"] = call("GET", "/proxies") == before
     seen["taken"] = call("POST", "/proxies", {"name": "s", "listen": listen, "upstream": "x:1"})
     seen["deleted"] = call("DELETE", "/proxies/r")[0]
     seen["left"] = sorted(call("GET", "/proxies")[1])

@@ -215,7 +215,8 @@ _, headers = exchange(f"GET /api/v1/page/save?as=trace HTTP/1.1\r\nHost: {host}\
 seen["save closes"] = headers["connection"]
 with socket.create_connection(("127.0.0.1", port), timeout=20) as asked:
     asked.sendall(f"HEAD /api/v1/page/save?as=trace HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\nConnection: close\r\n\r\n".encode())
-    seen["head alone"] = asked.makefile("rb").read().endswith(b"\r\n\r\n")
+    head, _, rest = asked.makefile("rb").read().partition(b"\r\n\r\n")
+    seen["head alone"] = head.startswith(b"HTTP/1.1 200 ") and rest == b""
 
 
 # A request that does not become complete ends; and there are only so many connections.

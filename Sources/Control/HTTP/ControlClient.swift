@@ -66,15 +66,22 @@ package struct ControlClient: Sendable {
             headers.add(name: "Content-Length", value: "\(bytes.count)")
         }
         let response = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Response.self)
-        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .connectTimeout(.seconds(10))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHTTPClientHandlers()
-                    try channel.pipeline.syncOperations.addHandler(ResponseHandler(response))
+        let channel: any Channel
+        do {
+            channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connectTimeout(.seconds(10))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                        try channel.pipeline.syncOperations.addHandler(ResponseHandler(response))
+                    }
                 }
-            }
-            .connect(host: place.host, port: place.port).get()
+                .connect(host: place.host, port: place.port).get()
+        } catch {
+            // A promise must be kept or broken: NIO stops the program otherwise.
+            response.fail(error)
+            throw error
+        }
         let head = HTTPRequestHead(version: .http1_1, method: method, uri: uri, headers: headers)
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         if !bytes.isEmpty {

@@ -3,6 +3,19 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
+/// How long the clients of a server may take for what.
+package struct HTTPTimeLimits: Sendable {
+    /// For a request to arrive.
+    package var request = TimeAmount.seconds(10)
+    /// From a response that has been taken to the next request.
+    package var pause = TimeAmount.seconds(60)
+    /// For taking any part of a response.
+    package var stall = TimeAmount.seconds(60)
+
+    /// The usual ones.
+    package init() {}
+}
+
 /// Answers requests of HTTP/1.1 (RFC 9112) on an address of this machine.
 package final class ControlServer: Sendable {
     private let channel: any Channel
@@ -20,11 +33,12 @@ package final class ControlServer: Sendable {
     /// - Parameters:
     ///   - host: a name or an address.
     ///   - port: 0 lets the system choose.
+    ///   - limits: how long clients may take.
     ///   - upgraders: makes what takes a connection over that asks for another protocol.
     ///   - refusal: the response to a request that is refused by its head, whatever its body is; nil for others.
     ///   - answer: answers a request.
     package static func start(
-        host: String, port: Int,
+        host: String, port: Int, limits: HTTPTimeLimits = HTTPTimeLimits(),
         upgraders: @escaping @Sendable () -> [any HTTPServerProtocolUpgrader & Sendable] = { [] },
         refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
@@ -45,11 +59,17 @@ package final class ControlServer: Sendable {
                     let (pipeline, upgraders) = (channel.pipeline.syncOperations, upgraders())
                     // What is read after an upgrade is no request any more.
                     let upgrade: NIOHTTPServerUpgradeConfiguration = (
-                        upgraders, { $0.pipeline.removeHandler(name: RequestHandler.name, promise: nil) }
+                        upgraders,
+                        {
+                            $0.pipeline.removeHandler(name: RequestHandler.name, promise: nil)
+                            $0.pipeline.removeHandler(name: StallHandler.name, promise: nil)
+                        }
                     )
+                    try pipeline.addHandler(StallHandler(limits.stall), name: StallHandler.name)
                     try pipeline.configureHTTPServerPipeline(
                         withServerUpgrade: upgraders.isEmpty ? nil : upgrade, withErrorHandling: true)
-                    try pipeline.addHandler(RequestHandler(refusal: refusal, answer), name: RequestHandler.name)
+                    try pipeline.addHandler(
+                        RequestHandler(limits, refusal: refusal, answer), name: RequestHandler.name)
                 }
             }
             .bind(to: address).get()

@@ -11,27 +11,26 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     static let name = "requests"
     /// The largest body.
     private static let largest = 4 << 20
-    /// How long a request may take to arrive.
-    private static let longestRequest = TimeAmount.seconds(10)
-    /// How long a connection may wait for another one.
-    private static let longestPause = TimeAmount.seconds(60)
 
+    private let limits: HTTPTimeLimits
     private let refusal: @Sendable (HTTPRequest) -> HTTPResponse?
     private let answer: @Sendable (HTTPRequest) async -> HTTPResponse
     private var head: HTTPRequestHead?
+    /// How many requests have begun.
+    private var begun = 0
     private var body: [UInt8] = []
     /// A response that was written before its request was complete: what follows of that is not collected.
     private var refused: EventLoopFuture<Void>?
     private var deadline: Scheduled<Void>?
 
     init(
-        refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse?,
+        _ limits: HTTPTimeLimits, refusal: @escaping @Sendable (HTTPRequest) -> HTTPResponse?,
         _ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) {
-        (self.refusal, self.answer) = (refusal, answer)
+        (self.limits, self.refusal, self.answer) = (limits, refusal, answer)
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { close(in: Self.longestRequest, context) }
+    func handlerAdded(context: ChannelHandlerContext) { close(in: limits.request, context) }
 
     func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
@@ -51,7 +50,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(let head):
             guard refused == nil else { return }
-            close(in: Self.longestRequest, context)
+            close(in: limits.request, context)
+            begun += 1
             (self.head, body) = (head, [])
             judge(head, context)
         case .body(let part):
@@ -117,10 +117,15 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             write(headers(of: response, keepsAlive: false), of: response, to: head, context)
             return self.follow(follow, context)
         }
-        let written = write(response, to: head, keepsAlive: keepsAlive, context)
-        guard !keepsAlive else { return close(in: Self.longestPause, context) }
-        let channel = context.channel
-        written.whenComplete { _ in channel.close(promise: nil) }
+        // The next request may begin while this is written.
+        let (number, staysOpen) = (begun, keepsAlive && response.follow == nil)
+        let written = write(response, to: head, keepsAlive: staysOpen, context)
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        written.whenComplete { result in
+            let (handler, context) = bound.value
+            guard staysOpen, case .success = result else { return context.close(promise: nil) }
+            if handler.begun == number { handler.close(in: handler.limits.pause, context) }
+        }
     }
 
     // MARK: Writing
@@ -137,21 +142,29 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func write(
-        _ headers: HTTPHeaders, of response: HTTPResponse, to head: HTTPRequestHead, _ context: ChannelHandlerContext
+        _ headers: HTTPHeaders, of response: HTTPResponse, to head: HTTPRequestHead, _ context: ChannelHandlerContext,
+        promise: EventLoopPromise<Void>? = nil
     ) {
         let head = HTTPResponseHead(version: head.version, status: response.status, headers: headers)
-        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        context.write(wrapOutboundOut(.head(head)), promise: promise)
     }
 
     /// Writes a response that is known whole, and to `HEAD` only its head.
     private func write(
         _ response: HTTPResponse, to head: HTTPRequestHead, keepsAlive: Bool, _ context: ChannelHandlerContext
     ) -> EventLoopFuture<Void> {
-        write(headers(of: response, keepsAlive: keepsAlive), of: response, to: head, context)
+        let headers = headers(of: response, keepsAlive: keepsAlive)
+        let done = context.eventLoop.makePromise(of: Void.self)
+        if response.follow != nil {
+            // The end of a body of unknown length is a chunk, which must not follow a head alone.
+            write(headers, of: response, to: head, context, promise: done)
+            context.flush()
+            return done.futureResult
+        }
+        write(headers, of: response, to: head, context)
         if head.method != .HEAD, response.status != .noContent {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: response.body)))), promise: nil)
         }
-        let done = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: done)
         return done.futureResult
     }

@@ -52,7 +52,7 @@ actor ToxiproxyAPI {
         case (1, "proxies"):
             if request.method == .GET { return HTTPResponse(.ok, .object(all.map { .init($0.name, $0.json) })) }
             guard request.method == .POST else { return nil }
-            return HTTPResponse(.created, try await create(try request.json(), place: nil).json)
+            return HTTPResponse(.created, try await create(Wanted(request.json())).json)
         case (2, "proxies"):
             let proxy = try proxy(request.path[1])
             if request.method == .GET { return HTTPResponse(.ok, proxy.json) }
@@ -84,23 +84,38 @@ actor ToxiproxyAPI {
 
     // MARK: Proxies
 
-    private func create(_ json: JSONValue, place: Int?) async throws -> ToxicProxy {
-        let suffix = place.map { " at proxy \($0)" } ?? ""
-        guard case .object = json else { throw HTTPFault(.badRequest, "bad request body: expected an object") }
-        guard let name = json["name"]?.string, !name.isEmpty else {
-            throw HTTPFault(.badRequest, "missing required field: name\(suffix)")
+    /// A proxy that a request asks for.
+    private struct Wanted {
+        let name: String
+        let listen: HostPort
+        let upstream: HostPort
+        let isEnabled: Bool
+
+        /// - Parameter place: its place in a list, from 1; nil: it is the only one.
+        init(_ json: JSONValue, place: Int? = nil) throws(HTTPFault) {
+            let suffix = place.map { " at proxy \($0)" } ?? ""
+            guard case .object = json else { throw HTTPFault(.badRequest, "bad request body: expected an object") }
+            guard let name = json["name"]?.string, !name.isEmpty else {
+                throw HTTPFault(.badRequest, "missing required field: name\(suffix)")
+            }
+            guard let upstream = json["upstream"]?.string, !upstream.isEmpty else {
+                throw HTTPFault(.badRequest, "missing required field: upstream\(suffix)")
+            }
+            self.name = name
+            listen = try ToxiproxyAPI.address(json["listen"]?.string ?? "", "listen")
+            self.upstream = try ToxiproxyAPI.address(upstream, "upstream")
+            isEnabled = json["enabled"]?.boolean ?? true
         }
-        guard let upstream = json["upstream"]?.string, !upstream.isEmpty else {
-            throw HTTPFault(.badRequest, "missing required field: upstream\(suffix)")
-        }
-        guard proxies[name] == nil else { throw HTTPFault(.conflict, "proxy already exists") }
+    }
+
+    private func create(_ wanted: Wanted) async throws -> ToxicProxy {
+        guard proxies[wanted.name] == nil else { throw HTTPFault(.conflict, "proxy already exists") }
         let proxy = ToxicProxy(
-            name, listen: try Self.address(json["listen"]?.string ?? "", "listen"),
-            upstream: try Self.address(upstream, "upstream"), of: server, seed: seed, limits: limits)
-        proxies[name] = proxy
-        guard json["enabled"]?.boolean ?? true else { return proxy }
+            wanted.name, listen: wanted.listen, upstream: wanted.upstream, of: server, seed: seed, limits: limits)
+        proxies[wanted.name] = proxy
+        guard wanted.isEnabled else { return proxy }
         do { try await proxy.enable() } catch {
-            proxies[name] = nil
+            proxies[wanted.name] = nil
             throw error
         }
         return proxy
@@ -128,23 +143,22 @@ actor ToxiproxyAPI {
         if enabled { try await proxy.enable() } else { try await proxy.disable() }
     }
 
-    /// Makes the proxies of a list; one that exists and leads elsewhere is replaced.
+    /// Makes the proxies of a list; one that exists and leads elsewhere is replaced. If one is wrong, nothing changes.
     private func populate(_ json: JSONValue) async throws -> HTTPResponse {
         guard case .array(let items) = json else { throw HTTPFault(.badRequest, "bad request body: expected an array") }
+        let requested = try items.enumerated().map { try Wanted($0.element, place: $0.offset + 1) }
         var made: [JSONValue] = []
-        for (place, item) in items.enumerated() {
-            if let name = item["name"]?.string, let known = proxies[name] {
-                let listen = try Self.address(item["listen"]?.string ?? "", "listen")
-                let upstream = try Self.address(item["upstream"]?.string ?? "", "upstream")
-                if known.leads(from: listen, to: upstream) {
-                    if item["enabled"]?.boolean ?? true { try await known.enable() } else { try await known.disable() }
+        for wanted in requested {
+            if let known = proxies[wanted.name] {
+                if known.leads(from: wanted.listen, to: wanted.upstream) {
+                    if wanted.isEnabled { try await known.enable() } else { try await known.disable() }
                     made.append(known.json)
                     continue
                 }
-                proxies[name] = nil
+                proxies[wanted.name] = nil
                 try await known.disable()
             }
-            made.append(try await create(item, place: place + 1).json)
+            made.append(try await create(wanted).json)
         }
         return HTTPResponse(.created, .object([.init("proxies", .array(made))]))
     }

@@ -8,9 +8,9 @@ enum FindingsQuery {
             return try FramesQuery.answer(query, page, kinds: key)
         }
         let groups = page.store.read { $0.groups.groups }
-        let weights = ["error": 0, "warning": 1]
         let sorted = groups.enumerated().sorted { left, right in
-            (weights[left.element.severity] ?? 2, left.offset) < (weights[right.element.severity] ?? 2, right.offset)
+            (FindingGroups.rank(left.element.severity), left.offset)
+                < (FindingGroups.rank(right.element.severity), right.offset)
         }
         return JSONText.object { json in
             json.key("groups")

@@ -11,6 +11,8 @@ struct FrameFilter: Sendable {
     private let condition: FrameCondition
     /// Whether the index has every value that it reads.
     let isOfIndex: Bool
+    /// Whether it reads the type, of which the index may have a part only.
+    let asksForType: Bool
 
     private let asksForParties: Bool
     private let asksForBody: Bool
@@ -23,6 +25,7 @@ struct FrameFilter: Sendable {
         let indexed: Set<String> = ["type", "from", "length", "index", "heartbeat", "connection", "time"]
         asksForParties = expression.paths.contains { ["source", "target"].contains($0[0]) }
         asksForBody = expression.paths.contains { $0[0] == "body" && $0 != ["body", "length"] }
+        asksForType = expression.paths.contains { $0[0] == "type" }
         isOfIndex = expression.paths.allSatisfy { $0.count == 1 && indexed.contains($0[0]) }
     }
 

@@ -1,5 +1,6 @@
 import Framing
 import Synchronization
+import Trace
 
 /// The events that a list shows, found in the background, some at a time. New events are looked at as they come.
 final class Search: Sendable {
@@ -140,10 +141,11 @@ final class Search: Sendable {
         guard key.kinds.contains(record.kind), key.includes(rawLeg: record.rawLeg) else { return false }
         if let connection = key.connection, Int(record.connection) != connection { return false }
         let name = Int(record.name) < names.count && record.name > 0 ? names[Int(record.name)] : nil
-        if record.kind == .finding, let finding = key.finding, name != finding { return false }
+        if record.kind == .finding, let finding = key.finding, kind(of: record, name) != finding { return false }
         guard let filter else { return true }
         guard record.kind == .frame else { return false }
-        if filter.isOfIndex { return filter.holds(for: record, type: name) }
+        let isInexact = filter.asksForType && name.map(NameTable.isInexact) ?? false
+        if filter.isOfIndex, !isInexact { return filter.holds(for: record, type: name) }
         let latest = latest(record, &state)
         if let format = latest.format, let detail = store.detail(record),
             let holds = filter.holds(for: record, detail, format, latest.ends)
@@ -151,6 +153,13 @@ final class Search: Sendable {
             return holds
         }
         return filter.holds(for: record, line: store.line(record), latest.ends)
+    }
+
+    /// The kind of a finding. Its line has it whole.
+    private func kind(of record: EventRecord, _ name: String?) -> String? {
+        guard let name, NameTable.isInexact(name), let event = store.event(record) else { return name }
+        guard case .finding(let finding) = event else { return name }
+        return finding.kind
     }
 
     private func latest(_ record: EventRecord, _ state: inout State) -> Latest {

@@ -5,6 +5,7 @@ import Trace
 struct FindingGroups: Sendable {
     struct Group: Sendable {
         var kind: String
+        /// The highest one.
         var severity: String
         var count = 0
         /// The first event.
@@ -23,6 +24,15 @@ struct FindingGroups: Sendable {
     /// At most how many kinds there are, and how many connections each names.
     private static let most = (kinds: 256, connections: 20)
 
+    /// The place of a severity in an order that begins with the highest one.
+    static func rank(_ severity: String) -> Int {
+        switch severity {
+        case "error": 0
+        case "warning": 1
+        default: 2
+        }
+    }
+
     /// Counts a finding.
     mutating func take(_ finding: FindingEvent, number: Int) {
         let time = finding.time.nanoseconds
@@ -36,6 +46,7 @@ struct FindingGroups: Sendable {
         }
         guard let place = places[finding.kind] else { return }
         groups[place].count.add(finding.occurrences)
+        if Self.rank(finding.severity) < Self.rank(groups[place].severity) { groups[place].severity = finding.severity }
         groups[place].firstTime = min(groups[place].firstTime, time)
         groups[place].lastTime = max(groups[place].lastTime, time)
         if groups[place].connections.count < Self.most.connections,

@@ -152,6 +152,106 @@ def connections_that_are_scrolled_to_are_as_new_as_the_others(browser, _):
         server.shutdown()
 
 
+def a_connection_whose_row_is_elsewhere_is_not_taken_for_another(browser, _):
+    server, address = mock_server.serve(8_000)
+    traffic = server.RequestHandlerClass.traffic
+    usual = traffic.get
+
+    def many(path, query):
+        if path != "connections" or "connection" in query:
+            return usual(path, query)
+        # The first one becomes the last one.
+        rows = [traffic.connection(place) for place in range(400)][::1 if traffic.base == 8_000 else -1]
+        first = int(query.get("from", 0))
+        return {"total": 400, "rows": rows[first:first + int(query.get("count", 100))]}
+
+    traffic.get = many
+    selected = "document.querySelector('main .list-window [aria-selected=true]:not([hidden])')"
+    frames = "document.querySelector('.connection-panel .sides tbody td')?.textContent"
+    place = "new URLSearchParams(location.hash.slice(1))"
+    try:
+        at(browser, address, "view=connections&sort=frames&connection=1")
+        browser.wait(f"{selected}?.dataset.index === '0' && {frames} === '100'", "the connection")
+        browser.run("(window.pressed = document.querySelector('.panel-tools button'), 1)")
+        traffic.base = 12_000
+        browser.wait(f"document.querySelector('main {ROWS} .c-number').textContent === '400'", "the new order")
+        browser.wait(f"{frames} === '150'", "the panel as it is now")
+        assert browser.run("window.pressed.isConnected"), "the buttons stay"
+        browser.wait(f"!{selected}", "no other one is selected")
+        browser.run("document.querySelector('main .list').focus()")
+        browser.keys("Enter")
+        browser.wait(f"{place}.get('view') === 'conversation'", "the conversation")
+        assert browser.run(f"{place}.get('connection')") == "1"
+    finally:
+        server.shutdown()
+
+
+def an_old_answer_does_not_shorten_a_list(browser, _):
+    server, address = mock_server.serve(1_000)
+    try:
+        at(browser, address, "view=frames")
+        totals = browser.run("""import('/parts/row-pages.js').then(async ({ RowPages }) => {
+          const answers = [], totals = [];
+          const pages = new RowPages(() => new Promise((done) => answers.push(done)), (answer) => totals.push(answer.total), () => {});
+          const asked = [pages.load(0), pages.load(1)];
+          answers[1]({ total: 250, rows: [] });
+          await asked[1];
+          answers[0]({ total: 180, rows: [] });
+          await asked[0];
+          const later = pages.load(2);
+          answers[2]({ total: 120, rows: [] });
+          await later;
+          return [...totals, pages.total];
+        })""")
+        assert totals == [250, 250, 120, 120], totals
+    finally:
+        server.shutdown()
+
+
+def the_list_goes_where_the_pane_goes(browser, _):
+    server, address = mock_server.serve(8_000)
+    selected = "document.querySelector('main .list-window [aria-selected=true]:not([hidden])')?.dataset.index"
+    event = "new URLSearchParams(location.hash.slice(1)).get('event')"
+    try:
+        at(browser, address, "view=frames")
+        browser.wait(READY.replace(".list-window", "main .list-window"))
+        browser.click("main .list-window .row[data-index='5']")
+        # The row of event N is N.
+        for key, row in [(None, 5), ("]", 5 + mock_server.CONNECTIONS), ("[", 5), ("]", 5 + mock_server.CONNECTIONS)]:
+            if key:
+                browser.keys(key)
+            browser.wait(f"{event} === '{row}' && {selected} === '{row}'", f"{row} after {key}")
+            # The keys are those of the frame that is shown.
+            browser.wait(f"document.querySelector('.detail').textContent.includes('message {row}')", f"frame {row}")
+    finally:
+        server.shutdown()
+
+
+def a_finding_is_opened_on_its_own_connection(browser, _):
+    server, address = mock_server.serve(8_000)
+    traffic = server.RequestHandlerClass.traffic
+    usual = traffic.get
+    traffic.found = 3
+
+    def get(path, query):
+        answer = usual(path, query)
+        if path == "findings" and "kind" not in query:
+            answer["groups"][0] |= {"first": 80, "connections": [1, 2]}
+        return answer
+
+    traffic.get = get
+    place = "new URLSearchParams(location.hash.slice(1))"
+    try:
+        for number, event in [(1, "80"), (2, None)]:
+            at(browser, address, "view=findings&connection=2")
+            browser.wait("document.querySelectorAll('.c-connections button').length === 2", "both connections")
+            browser.run(f"(document.querySelectorAll('.c-connections button')[{number - 1}].click(), 1)")
+            browser.wait(f"{place}.get('view') === 'conversation' && {place}.get('connection') === '{number}'", f"connection {number}")
+            assert browser.run(f"{place}.get('event')") == event, number
+    finally:
+        server.shutdown()
+
+
 def an_order_of_connections_that_is_kept_is_asked_for_again(browser, _):
     server, address = mock_server.serve(8_000)
     traffic = server.RequestHandlerClass.traffic
@@ -224,5 +324,6 @@ def an_old_answer_does_not_bring_back_a_held_frame(browser, _):
 CHECKS = [
     lists_go_on_while_their_search_does, a_finding_leads_to_its_frame_when_it_is_found, a_burst_is_shown_to_its_end, the_last_news_is_shown, connections_that_are_scrolled_to_are_as_new_as_the_others,
     an_order_of_connections_that_is_kept_is_asked_for_again, the_overview_knows_when_a_live_trace_began,
-    an_old_answer_does_not_bring_back_a_held_frame,
+    an_old_answer_does_not_bring_back_a_held_frame, a_connection_whose_row_is_elsewhere_is_not_taken_for_another, an_old_answer_does_not_shorten_a_list,
+    the_list_goes_where_the_pane_goes, a_finding_is_opened_on_its_own_connection,
 ]

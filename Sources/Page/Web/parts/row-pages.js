@@ -21,6 +21,9 @@ export class RowPages {
     this.asked = new Map();
     this.generation = 0;
     this.total = 0;
+    /** How often was asked, and the latest of these questions that was answered. */
+    this.questions = 0;
+    this.answered = 0;
   }
 
   /** Forgets everything: another question is being asked. */
@@ -92,14 +95,30 @@ export class RowPages {
     await answer;
   }
 
+  /**
+   * Asks for rows. An answer that is older than another one does not say how long the list is now.
+   * @param {number} from @param {number} count
+   * @returns {Promise<any>} null: another question has been asked meanwhile
+   */
+  async question(from, count) {
+    const { generation } = this;
+    this.questions += 1;
+    const number = this.questions;
+    const answer = await this.ask(from, count);
+    if (generation !== this.generation) return null;
+    if (number < this.answered) return { ...answer, total: this.total };
+    this.answered = number;
+    this.total = answer.total;
+    return answer;
+  }
+
   /** @param {number} page */
   async fetch(page) {
     const { generation } = this;
     try {
-      const answer = await this.ask(page * pageSize, pageSize);
-      if (generation !== this.generation) return;
+      const answer = await this.question(page * pageSize, pageSize);
+      if (!answer) return;
       this.keep(page, answer.rows);
-      this.total = answer.total;
       this.arrived(answer);
     } catch (error) {
       if (generation === this.generation) this.failed(error);
@@ -114,12 +133,10 @@ export class RowPages {
    * @returns {Promise<{covered: number, total: number, answer: any} | null>} null: another question has been asked meanwhile
    */
   async tail(base) {
-    const { generation } = this;
     const from = Math.max(0, Math.floor((base - pageSize) / pageSize) * pageSize);
-    const answer = await this.ask(from, 5 * pageSize);
-    if (generation !== this.generation) return null;
+    const answer = await this.question(from, 5 * pageSize);
+    if (!answer) return null;
     for (let at = 0; at < answer.rows.length; at += pageSize) this.keep((from + at) / pageSize, answer.rows.slice(at, at + pageSize));
-    this.total = answer.total;
     return { covered: from + answer.rows.length, total: answer.total, answer };
   }
 

@@ -52,6 +52,10 @@ export class ConnectionsView {
       },
     });
     this.count = el("div", { class: "count", role: "status" });
+    /** What the panel shows: of which connection, as text. */
+    this.inPanel = { connection: -1, text: "" };
+    /** The connection whose row was fetched by itself; its page has not come yet. @type {number | null} */
+    this.fetched = null;
     this.panel = el("section", { class: "connection-panel", "aria-label": "the selected connection", hidden: true });
     this.element = el("section", { class: "view connections-view" }, el("div", { class: "bar" }, this.search, this.count), this.list.element, this.panel);
     this.list.following = page.address.get("follow") === "1";
@@ -125,6 +129,7 @@ export class ConnectionsView {
     if (this.list.selected !== index) return;
     this.choosing = -1;
     if (!row) return;
+    this.fetched = this.pages.known(index) ? null : row.connection;
     if (open) this.page.go("conversation", { connection: row.connection });
     else this.page.address.set({ connection: row.connection });
   }
@@ -137,13 +142,20 @@ export class ConnectionsView {
 
   findSelected() {
     const wanted = this.page.address.number("connection");
-    if (wanted === null || (this.list.selected >= 0 && this.list.selected === this.choosing) || this.pages.known(this.list.selected)?.connection === wanted) return;
+    if (wanted === null || (this.list.selected >= 0 && this.list.selected === this.choosing)) return;
+    const row = this.pages.known(this.list.selected);
+    if (row) this.fetched = null;
+    if (row?.connection === wanted || (this.list.selected >= 0 && this.fetched === wanted)) return;
     for (let index = 0; index < Math.min(this.list.total, 20_000); index++) {
       if (this.pages.known(index)?.connection === wanted) {
         this.list.select(index, { quiet: true });
         return;
       }
     }
+    // Its row is elsewhere: the one at its place is another connection's.
+    if (this.list.selected < 0) return;
+    this.list.selected = this.list.anchor = -1;
+    this.list.redraw();
   }
 
   async showPanel() {
@@ -156,7 +168,16 @@ export class ConnectionsView {
       const answer = await this.page.source.connections({ connection: wanted }).catch(() => ({ rows: [] }));
       row = answer.rows[0];
     }
-    if (row?.connection === wanted && this.page.address.number("connection") === wanted) fill(this.panel, connectionPanel(this.page, row));
+    if (row?.connection !== wanted || this.page.address.number("connection") !== wanted) return;
+    const text = JSON.stringify(row);
+    const before = this.inPanel;
+    if (before.connection === wanted && before.text === text) return;
+    this.inPanel = { connection: wanted, text };
+    const parts = connectionPanel(this.page, row);
+    if (before.connection !== wanted) return fill(this.panel, parts);
+    // The buttons stay: one of them may be pressed right now.
+    this.panel.querySelector("h2").replaceWith(parts[0].querySelector("h2"));
+    this.panel.lastElementChild.replaceWith(parts[1]);
   }
 
   /** @param {Set<string>} changed */
@@ -185,13 +206,19 @@ export class ConnectionsView {
     while (this.again) {
       this.again = false;
       await this.pages.renew(() => this.list.visible);
+      await this.showPanel();
     }
     this.refreshing = false;
   }
 
   /** @param {number} by */
   step(by) { this.list.step(by); }
-  open() { this.list.select(Math.max(0, this.list.selected), { open: true }); }
+  open() {
+    const wanted = this.page.address.number("connection");
+    // Its row may be elsewhere by now.
+    if (this.list.selected < 0 && wanted !== null) this.page.go("conversation", { connection: wanted });
+    else this.list.select(Math.max(0, this.list.selected), { open: true });
+  }
   focusSearch() { this.search.focus(); }
   reload() {
     if (this.list.total === 0) return this.restart();

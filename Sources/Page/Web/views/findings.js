@@ -133,7 +133,7 @@ export function findingGroups(page, groups, chosen, choose) {
         button(visible(group.kind, 60), () => choose(group.kind), { class: "link", "aria-pressed": String(group.kind === chosen) })),
       el("td", { class: "number" }, grouped(group.count)),
       el("td", { class: "when" }, whenStrip(page, group)),
-      el("td", { class: "c-connections" }, group.connections.slice(0, 6).map((/** @type {number} */ number) => button(`#${number}`, () => page.go("conversation", { connection: number, event: number === page.address.number("connection") ? group.first : null }), { class: "link" })),
+      el("td", { class: "c-connections" }, group.connections.slice(0, 6).map((/** @type {number} */ number) => button(`#${number}`, () => page.go("conversation", { connection: number, event: number === group.connections[0] ? group.first : null }), { class: "link" })),
         group.connections.length > 6 ? el("span", { class: "faint" }, " …") : null),
       el("td", { class: "example" }, el("bdi", {}, visible(group.example, 240)))))));
 }

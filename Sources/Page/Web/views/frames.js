@@ -71,6 +71,8 @@ export class FramesView {
   /** @param {boolean} reveal */
   async findSelected(reveal) {
     const event = this.page.address.number("event");
+    // What was selected since is not where the list is.
+    if (event !== this.own) this.own = null;
     if (event === null || this.list.following || event === this.own) return;
     const known = this.pages.known(this.list.selected);
     if (known?.event === event) return;
@@ -192,10 +194,8 @@ export class FramesView {
 
   /** Only the list's length: nothing else of it changes. */
   async longer() {
-    const { generation } = this.pages;
-    const answer = await this.page.source.frames({ ...this.query(), from: this.pages.total, count: 0 });
-    if (generation !== this.pages.generation) return;
-    this.pages.total = answer.total;
+    const answer = await this.pages.question(this.pages.total, 0);
+    if (!answer) return;
     this.arrived(answer);
     this.pages.grow();
     this.behind = 0;
