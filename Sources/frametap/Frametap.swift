@@ -33,6 +33,7 @@ struct Frametap: AsyncParsableCommand {
 
     /// Runs the command that the arguments name. The parser reports wrong usage; any other error leads to exit status 2.
     static func main() async {
+        StandardDescriptors.openClosed()
         if let advice = adviceAboutHelp() {
             writeToStandardError(advice)
             exit(withError: ExitCode.validationFailure)

@@ -47,6 +47,50 @@ import Testing
         #expect(text.hasPrefix("before\n### frametap: ") && text.contains("unanswered: ACK 1"), "\(text)")
     }
 
+    /// A capture of 4.7 MB, which several threads could count: connections with a whole len16-id frame each (pcap, link
+    /// type RAW), the last one with bytes that are no frame.
+    private static func large() -> [UInt8] {
+        func little(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+        var bytes: [UInt8] = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0]
+        bytes += little(0) + little(0) + little(65_535) + little(101)
+        // A Protobuf message of one field, 976 bytes long.
+        let frame: [UInt8] = [0x03, 0xd6, 0, 3, 0, 0x0a, 0xd0, 0x07] + [UInt8](repeating: 0x61, count: 976)
+        let junk = [UInt8](repeating: 0xff, count: frame.count)
+        let count = 40 + frame.count
+        for index in 0..<4_500 {
+            bytes += little(1_700_000_000) + little(3 * index) + little(count) + little(count)
+            bytes += [0x45, 0, UInt8(count >> 8), UInt8(count & 255), 0, 0, 0, 0, 64, 6, 0, 0]
+            bytes += [10, 0, UInt8(index >> 8 & 255), UInt8(index & 255), 10, 200, 0, 1]
+            bytes += [0x9c, 0x40, 0x1f, 0x98, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 0xff, 0xff, 0, 0, 0, 0]
+            bytes += index == 4_499 ? junk : frame
+        }
+        return bytes
+    }
+
+    @Test(arguments: ["junit", "github"]) func severalThreadsFindTheSameFaults(form: String) throws {
+        let capture = try TemporaryFile(Self.large(), name: "large.pcap")
+        func decode(_ threads: [String]) throws -> Program.Result {
+            try Program.run(
+                "frametap",
+                ["decode", capture.path, "--format", "len16-id", "--as", form, "--fail-on", "unframed"] + threads)
+        }
+        let alone = try decode(["--threads", "1"])
+        #expect(alone.status == 1 && alone.text.contains("984 bytes unframed"), "\(alone.text.suffix(400))")
+        for threads in [[], ["--threads", "4"]] {
+            let result = try decode(threads)
+            #expect(result.status == 1 && result.text == alone.text, "\(result.text.suffix(400))")
+        }
+    }
+
+    /// It would always pass.
+    @Test(arguments: [
+        ["decode", stomp], ["report", stomp], ["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"],
+        ["capture", "lo"], ["demo", "line"],
+    ]) func hazardsAreLookedFor(command: [String]) throws {
+        let result = try Program.run("frametap", command + ["--fail-on", "unframed,hazard"])
+        #expect(result.status == 64 && result.errors.contains("--hazards"), "\(result)")
+    }
+
     @Test func aDifferenceIsAnnotatedAtItsLine() throws {
         let golden = "\(Self.fixtures)/im-json/chat.ndjson"
         let folder = try folder()

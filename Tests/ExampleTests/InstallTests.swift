@@ -47,6 +47,23 @@ import Testing
         #expect(!place.has("to/here/bin/frametap") && !place.has("to/here/share/man/man1/frametap.1"))
     }
 
+    /// What is installed there is removed first: it would be the program itself.
+    @Test func theArchivesFolderIsNoPrefix() throws {
+        let place = Place()
+        try place.write("#!/bin/sh\necho frametap 0\n", to: "archive/bin/frametap", mode: 0o755)
+        try place.write("manual\n", to: "archive/share/man/man1/frametap.1")
+        // As an installation there that went wrong leaves it.
+        try place.write("bin/frametap\nshare/man/man1/frametap.1\n", to: "archive/share/frametap/installed")
+        let script = try String(contentsOfFile: "\(Example.root)/packaging/files/install.sh", encoding: .utf8)
+        try place.write(script, to: "archive/install.sh")
+        for arguments in [["."], ["../archive/"], ["--remove", "."]] {
+            let result = try Program.run(
+                "sh", ["-c", #"cd "$0/archive" && sh install.sh "$@""#, place.url.path] + arguments)
+            #expect(result.status == 64 && result.errors.contains("is the folder of the archive"), "\(result.errors)")
+            #expect(place.has("archive/bin/frametap") && place.has("archive/share/man/man1/frametap.1"))
+        }
+    }
+
     @Test func aPrefixIsNotEmpty() throws {
         let result = try Program.run("bash", ["\(Example.root)/scripts/install", "--prefix", "", "--remove"])
         #expect(result.status == 64 && result.errors.contains("--prefix needs a folder"), "\(result.errors)")

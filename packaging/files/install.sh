@@ -23,6 +23,11 @@ case $prefix in
     /*) ;;
     *) prefix=$PWD/$prefix ;;
 esac
+# What was installed is removed first: these files themselves.
+if [ -d "$prefix" ] && [ "$(cd -P "$here" && pwd -P)" = "$(cd -P "$prefix" && pwd -P)" ]; then
+    echo "frametap: $prefix is the folder of the archive itself; choose another one, or run $here/bin/frametap" >&2
+    exit 64
+fi
 list=$prefix/share/frametap/installed
 
 # Removes the files of an installation, and the folders that are frametap's alone.

@@ -27,6 +27,11 @@ final class ReadingProgress: Sendable {
     /// Whether a signal ended reading.
     var isInterrupted: Bool { interrupted.load(ordering: .relaxed) }
 
+    /// Whether a signal ended reading too early. It is the usual end of what is followed.
+    ///
+    /// - Parameter paths: what was read.
+    func wasCutShort(_ paths: [String]) -> Bool { isInterrupted && !paths.contains { FileInput.isFollowed($0) } }
+
     /// Makes INT and TERM end reading cleanly.
     func endingOnSignals() -> EndSignals {
         EndSignals { self.interrupted.store(true, ordering: .relaxed) }

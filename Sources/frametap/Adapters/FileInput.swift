@@ -12,6 +12,12 @@ struct FileInput: SkippableSource {
     /// Whether more data may arrive while it is being read: results should then be shown immediately.
     var isFollowed: Bool { identity == nil }
 
+    /// Whether that is so of a path; `-` is standard input.
+    static func isFollowed(_ path: String) -> Bool {
+        let status = path == "-" ? FileStatus(ofDescriptor: STDIN_FILENO) : FileStatus(of: path)
+        return status.map { $0.kind != .regular } ?? false
+    }
+
     private let progress: ReadingProgress?
 
     /// Opens a file; `-` is standard input.

@@ -19,6 +19,14 @@ final class FileOutput: ByteOutput {
             exit(isBrokenPipe ? 0 : 2)
         }
 
+        /// The same for a command that may have more to do than to write. Without a reader it goes on then, and what it
+        /// writes is discarded.
+        ///
+        /// - Parameter hasMore: whether its status is the result of a check, or it writes other files.
+        func endProcess(unless hasMore: Bool) {
+            if !hasMore || !isBrokenPipe { endProcess() }
+        }
+
         var message: String {
             let cause = code == ETIMEDOUT ? "its reader has stopped reading" : String(cString: strerror(code))
             return "cannot write \(name): \(cause)"

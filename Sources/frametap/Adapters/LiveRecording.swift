@@ -63,7 +63,7 @@ final class LiveRecording {
     var summary: Summary { decoder.summary }
 
     /// Opens the files. Later failures are reported once, and the source continues; except for a capture's output if that is all
-    /// that was requested.
+    /// that was requested: no files, no page and no check.
     ///
     /// - Parameter whenDone: called when the requested number of frames has been shown.
     init(of source: Source, _ request: Request, whenDone: @escaping () -> Void = {}) throws {
@@ -94,7 +94,11 @@ final class LiveRecording {
             sinks.append(
                 NDJSONWriter(to: traceFile, source: source.name, tool: Frametap.tool, bodyLimit: output.bodyLimit))
         }
-        let isNeeded = if case .capture = source { records.write == nil && records.trace == nil } else { false }
+        let isRecorded = records.write != nil || records.trace != nil || request.selection.extract != nil
+        let isNeeded =
+            if case .capture = source {
+                !isRecorded && request.page == nil && !request.selection.failing.isGiven
+            } else { false }
         let shown = try output.sink(
             source: source.name, endsOnSignal: true, failing: request.selection.failing.checked
         ) { failure in

@@ -25,22 +25,33 @@ struct PageOutput: Sendable {
     ///   - actions: what the page may do; nil: nothing.
     ///   - packets: what makes captures of connections; nil where packets are not kept.
     func serve(actions: PageActions? = nil, packets: PacketJournal? = nil) throws -> PageServer {
+        let server = try start(actions: actions, packets: packets)
+        Self.announce(server, acts: actions != nil)
+        return server
+    }
+
+    /// The same without printing the address.
+    func start(actions: PageActions? = nil, packets: PacketJournal? = nil) throws -> PageServer {
         let (page, address) = (page, address)
         var capture: (@Sendable (Set<Int>) -> (bytes: [UInt8], isComplete: Bool))?
         if let packets { capture = { packets.capture(tool: Frametap.tool, of: $0) } }
         let save = capture
         do {
-            let server = try Blocking.wait {
+            return try Blocking.wait {
                 try await PageServer.start(page, at: address, actions: actions, capture: save)
             }
-            warn("page at \(server.address)")
-            if !server.place.isLoopback {
-                let rights = actions == nil ? "read this traffic" : "read this traffic, and act on it"
-                warn("anybody who can reach \(server.place) and knows the token can now \(rights)")
-            }
-            return server
         } catch {
             throw CommandError("\(error)")
         }
+    }
+
+    /// Prints the address of the page, and who can now do what.
+    ///
+    /// - Parameter acts: whether the page may do anything.
+    static func announce(_ server: PageServer, acts: Bool = false) {
+        warn("page at \(server.address)")
+        guard !server.place.isLoopback else { return }
+        let rights = acts ? "read this traffic, and act on it" : "read this traffic"
+        warn("anybody who can reach \(server.place) and knows the token can now \(rights)")
     }
 }

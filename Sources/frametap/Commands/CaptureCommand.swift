@@ -46,7 +46,8 @@ struct CaptureCommand: ParsableCommand {
         if interface == nil, !listInterfaces {
             throw ValidationError("expected an interface, such as any; --list-interfaces lists them")
         }
-        try records.check(output)
+        try records.check(output, inputs: decryption.keyLog + format.files + bodies.files)
+        try selection.failing.checkHazards(areSought: format.hazards)
     }
 
     func run() throws {
@@ -66,6 +67,9 @@ struct CaptureCommand: ParsableCommand {
             decoding: options, output: output, records: records, selection: selection, status: status)
         let page = try web.map { try PageOutput(at: $0, isLive: true) }
         request.page = page
+        // Before the files: those of earlier runs stay whole if it cannot listen.
+        let server = try page?.start()
+        defer { server?.close() }
         let recording = try LiveRecording(of: .capture(captured), request) { progress.isDone = true }
         var reassembly = reassembly.options(for: [])
         reassembly.serverPorts = options.serverPorts
@@ -76,8 +80,7 @@ struct CaptureCommand: ParsableCommand {
             EndDeadline.set()
             LiveReading.stop()
         }
-        let server = try page?.serve()
-        defer { server?.close() }
+        if let server { PageOutput.announce(server) }
         warn("capturing on \(interface)\(live.bpf.map { ", only \($0)" } ?? "")")
         reading.run(&capture, until: progress)
         recording.warnOfDiscarded()

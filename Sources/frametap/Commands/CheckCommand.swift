@@ -33,7 +33,7 @@ struct CheckCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let output = FileOutput.standardOutput()
-        output.whenBroken = { $0.endProcess() }
+        output.whenBroken = { $0.endProcess(unless: !watch) }
         guard watch else { return try check(output) }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()

@@ -45,7 +45,9 @@ struct DecodeCommand: ParsableCommand {
         if files.count(where: { $0 == "-" }) > 1 {
             throw ValidationError("- is given more than once; standard input can be read only once")
         }
-        try OutputFiles.check([("--output", output.output)], inputs: files + decryption.keyLog)
+        try OutputFiles.check(
+            [("--output", output.output)], inputs: files + decryption.keyLog + format.files + bodies.files)
+        try selection.failing.checkHazards(areSought: format.hazards)
     }
 
     func run() throws {
@@ -53,11 +55,14 @@ struct DecodeCommand: ParsableCommand {
         var options = try decodingOptions()
         options.tls = raw ? nil : try decryption.decoding()
         try selection.check(against: options)
+        if output.output != nil { try OutputFiles.checkThere(files) }
+        // What else there is to do when nobody reads the trace: a check, bodies, the summary of a step.
+        let hasMore = selection.failing.isGiven || selection.extract != nil || output.form == .github
         let sink = try output.sink(
             source: files.joined(separator: " "), isFile: files.count == 1 && files != ["-"],
             captures: raw ? [] : files, threads: threads,
             failing: selection.failing.checked
-        ) { $0.endProcess() }
+        ) { $0.endProcess(unless: hasMore) }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }
@@ -75,13 +80,22 @@ struct DecodeCommand: ParsableCommand {
         if raw { return try decodeRaw(options, to: decoder, progress) }
         let plan = try readingPlan()
         let (hasFailed, counters) = try read(with: reassembly, plan, to: decoder, progress)
+        let isCut = progress.wasCutShort(files)
         counters.warnOfUnreadLinkTypes()
         // Of packets that belong to no connection, it would depend on the index which are read.
         decoder.finish(skipped: plan == nil ? counters.skippedByKind : counters.losses.skippedByKind)
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
         connections.warnOfNone(decoder.summary)
-        if hasFailed || progress.hasFailed { throw ExitCode(2) }
+        try end(decoder, hasFailed: hasFailed || progress.hasFailed, isCut: isCut)
+    }
+
+    /// Ends with the status of what was read.
+    ///
+    /// - Parameter isCut: whether a signal ended reading too early.
+    private func end(_ decoder: Decoder, hasFailed: Bool, isCut: Bool) throws {
+        if isCut { warn("interrupted: the trace has only what was read so far") }
+        if hasFailed || isCut { throw ExitCode(2) }
         if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 
@@ -107,7 +121,7 @@ struct DecodeCommand: ParsableCommand {
     ) throws -> (hasFailed: Bool, counters: CaptureCounters) {
         if !threads.isAlone, ParallelReading.suits(files) {
             // Hazards may depend on what several clients send at once.
-            if plan == nil, !decoder.takesFrames, !self.format.hazards,
+            if plan == nil, output.showsOnlyCounts, !decoder.takesFrames, !self.format.hazards,
                 let shares = SharedReading.shares(threads.shares, of: files, options: options)
             {
                 var reading = SharedReading()
@@ -136,11 +150,11 @@ struct DecodeCommand: ParsableCommand {
         if case .fixed(let format) = options.choice { port = format.ports.first ?? 0 }
         var reading = RawReading(from: (from ?? .client).direction, serverPort: port)
         reading.read(files, to: decoder, progress: progress) { decoder.flush() }
+        let isCut = progress.wasCutShort(files)
         decoder.finish()
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
-        if reading.hasFailed || progress.hasFailed { throw ExitCode(2) }
-        if selection.failing.fails(decoder.summary) { throw ExitCode(1) }
+        try end(decoder, hasFailed: reading.hasFailed || progress.hasFailed, isCut: isCut)
     }
 }
 

@@ -27,7 +27,10 @@ struct DemoCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var status: StatusOptions
 
-    func validate() throws { try records.check(output) }
+    func validate() throws {
+        try records.check(output, inputs: bodies.files)
+        try selection.failing.checkHazards(areSought: nil)
+    }
 
     func run() throws {
         let peers = try formats.isEmpty ? ReferencePeers.all : formats.map(PeerCommandOptions.peer)

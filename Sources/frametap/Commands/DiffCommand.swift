@@ -83,7 +83,7 @@ struct DiffCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let output = FileOutput.standardOutput()
-        output.whenBroken = { $0.endProcess() }
+        output.whenBroken = { $0.endProcess(unless: true) }
         let comparison = try comparing.comparison()
         let loading = TraceLoading(
             format: format, bodies: bodies, bodyLimit: bodyLimit, memory: memory, decryption: decryption)

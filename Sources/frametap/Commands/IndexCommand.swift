@@ -41,7 +41,7 @@ struct IndexCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let lines = FileOutput.standardOutput()
-        lines.whenBroken = { $0.endProcess() }
+        lines.whenBroken = { $0.endProcess(unless: true) }
         if let output, mkdir(output, 0o700) != 0, errno != EEXIST {
             throw CommandError("cannot create the folder \(output): \(systemError())")
         }

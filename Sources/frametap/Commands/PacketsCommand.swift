@@ -37,7 +37,9 @@ struct PacketsCommand: ParsableCommand {
             }
             listing.flush()
         }
-        if hasFailed { throw ExitCode(2) }
+        let isCut = progress.wasCutShort(files)
+        if isCut { warn("interrupted: only what was read so far is listed") }
+        if hasFailed || isCut { throw ExitCode(2) }
     }
 }
 

@@ -36,7 +36,10 @@ struct ProxyCommand: ParsableCommand {
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
     func validate() throws {
-        try records.check(output, ciphertext: tls.writeTLS, [("--key-log", tls.keyLog)])
+        try records.check(
+            output, ciphertext: tls.writeTLS, [("--key-log", tls.keyLog)],
+            inputs: format.files + bodies.files + tls.files + [rules.file].compactMap { $0 })
+        try selection.failing.checkHazards(areSought: format.hazards)
         if rules.seed != nil, !rules.isGiven, listeners.control == nil {
             throw ValidationError("--seed needs --rule, --rules or --control")
         }
@@ -100,10 +103,26 @@ struct ProxyCommand: ParsableCommand {
         } catch {
             throw CommandError("\(error)")
         }
-        // Only now: files of earlier runs stay whole if it cannot listen. The queues keep what passes meanwhile.
+        let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
+        let token = self.listeners.controlToken ?? Self.token()
+        let api = FrametapAPI(
+            proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits, tool: Frametap.tool
+        ) {
+            try FormatOptions.format($0)
+        }
+        var (control, server): (ControlServer?, PageServer?) = (nil, nil)
+        defer {
+            server?.close()
+            control?.close()
+        }
+        // The files come last: those of earlier runs stay whole if it cannot listen. Queues keep what passes meanwhile.
         let recording: LiveRecording
         let ciphertext: CiphertextRecord?
         do {
+            control = try startControl(of: proxy, api, seed: seed, token: token)
+            let actions = try page.flatMap { try pageControl?.actions(on: api, places, $0.page) }
+            server = try page?.start(actions: actions, packets: packets)
+            if let server { proxy.protect(server.place) }
             recording = try LiveRecording(of: .relay(ListenerOptions.source(of: listeners)), request)
             ciphertext = try sealed.map {
                 try CiphertextRecord($0.path, as: records, from: $0.queue, start: request.start)
@@ -128,20 +147,8 @@ struct ProxyCommand: ParsableCommand {
         }
         // A program that reads this may send a signal immediately.
         for (listener, place) in zip(listeners, places) { Self.announce(listener, at: place) }
-        let seed = store?.seed ?? rules.seed ?? .random(in: 0...UInt64(UInt32.max))
-        let api = FrametapAPI(
-            proxy, journal ?? EventJournal(), packets, seed: seed, limits: rules.limits, tool: Frametap.tool
-        ) {
-            try FormatOptions.format($0)
-        }
-        let control = try control(of: proxy, api, seed: seed)
-        defer { control?.close() }
-        let server = try page.map { page in
-            let actions = try pageControl?.actions(on: api, places, page.page)
-            return try page.serve(actions: actions, packets: packets)
-        }
-        defer { server?.close() }
-        if let server { proxy.protect(server.place) }
+        if let control { announce(control, token: token) }
+        if let server { PageOutput.announce(server, acts: pageControl != nil) }
         recording.run(recorder, queue)
         journal?.finish()
         ciphertext?.finish()
@@ -163,22 +170,26 @@ struct ProxyCommand: ParsableCommand {
         if selection.failing.fails(recording.summary) { throw ExitCode(1) }
     }
 
-    /// Starts the control API, if it is asked for.
-    private func control(of proxy: ProxyServer, _ api: FrametapAPI, seed: UInt64) throws -> ControlServer? {
+    /// Starts the control API, if it is asked for, without printing where.
+    private func startControl(
+        of proxy: ProxyServer, _ api: FrametapAPI, seed: UInt64, token: String
+    ) throws -> ControlServer? {
         guard let address = listeners.control else { return nil }
-        let token = listeners.controlToken ?? Self.token()
         let api = ControlAPI(proxy, api, seed: seed, limits: rules.limits, token: token)
         do {
             let server = try Blocking.wait { try await api.serve(at: address) }
-            let place = HostPort(host: server.host, port: server.port)
-            proxy.protect(place)
-            let shown = listeners.controlToken == nil ? "; token \(token)" : ""
-            warn("control on http://\(place)\(shown)")
-            if !place.isLoopback { warn("anybody who can reach \(place) can now control this proxy") }
+            proxy.protect(HostPort(host: server.host, port: server.port))
             return server
         } catch {
             throw CommandError("\(error)")
         }
+    }
+
+    private func announce(_ control: ControlServer, token: String) {
+        let place = HostPort(host: control.host, port: control.port)
+        let shown = listeners.controlToken == nil ? "; token \(token)" : ""
+        warn("control on http://\(place)\(shown)")
+        if !place.isLoopback { warn("anybody who can reach \(place) can now control this proxy") }
     }
 
     /// 128 random bits.

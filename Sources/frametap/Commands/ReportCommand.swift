@@ -39,7 +39,11 @@ struct ReportCommand: ParsableCommand {
     @OptionGroup(title: "Reassembly") var reassembly: ReassemblyArguments
     @OptionGroup(title: "Memory") var memory: MemoryOptions
 
-    func validate() throws { try OutputFiles.check([("--output", output)], inputs: files) }
+    func validate() throws {
+        try OutputFiles.check(
+            [("--output", output)], inputs: files + decryption.keyLog + format.files + bodies.files)
+        try failing.checkHazards(areSought: format.hazards)
+    }
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -48,8 +52,9 @@ struct ReportCommand: ParsableCommand {
         options.tls = try decryption.decoding()
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
+        if output != nil { try OutputFiles.checkThere(files) }
         let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
-        file.whenBroken = { $0.endProcess() }
+        file.whenBroken = { $0.endProcess(unless: failing.isGiven) }
         let collector = ReportCollector()
         let source = files.joined(separator: " ")
         let recording = form == .html ? try PageRecording(source: source, tool: Frametap.tool) : nil
@@ -68,6 +73,7 @@ struct ReportCommand: ParsableCommand {
         defer { signals.cancel() }
         var reading = CaptureReading()
         reading.read(files, options: reassembly, to: decoder, progress: progress) {}
+        let isCut = progress.wasCutShort(files)
         for complaint in reading.complaints { warn(complaint) }
         reading.counters.warnOfUnreadLinkTypes()
         // If nothing could be read, the absence of findings means nothing.
@@ -81,7 +87,8 @@ struct ReportCommand: ParsableCommand {
         case .json: file.write(ReportJSON.bytes(report, tool: Frametap.tool))
         case .html: file.write(recording?.file(report: ReportJSON.bytes(report, tool: Frametap.tool)) ?? [])
         }
-        if reading.hasFailed { throw ExitCode(2) }
+        if isCut { warn("interrupted: the report has only what was read so far") }
+        if reading.hasFailed || isCut { throw ExitCode(2) }
         if failing.fails(decoder.summary) { throw ExitCode(1) }
     }
 }

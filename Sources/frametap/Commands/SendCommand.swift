@@ -83,6 +83,9 @@ struct SendCommand: AsyncParsableCommand {
         if let vary, FrameVariations(vary) == nil {
             throw ValidationError("--vary \(vary): expected fields.NAME=VALUE,… or body.text=VALUE,…")
         }
+        try OutputFiles.check(
+            [("--output", output.output)],
+            inputs: (frames.isEmpty ? ["-"] : []) + FormatOptions.files(in: [format]) + bodies.files)
     }
 
     func run() async throws {
@@ -143,7 +146,7 @@ struct SendCommand: AsyncParsableCommand {
         let answers = TraceReading(of: "\(to)")
         // Faults are what fails the command: no finding is called so.
         let faults = CheckedKinds([SentFrames.Fault.notSent])
-        let sink = try output.sink(source: "send to \(to)", failing: faults) { $0.endProcess() }
+        let sink = try output.sink(source: "send to \(to)", failing: faults) { $0.endProcess(unless: true) }
         let checks = sink as? CheckWriter
         let decoder = Decoder(
             decoding, analyses: Self.analyses(for: decoding), sinks: [sink].compactMap { $0 })
@@ -194,7 +197,7 @@ struct SendCommand: AsyncParsableCommand {
     /// Sends into a connection that passes through a proxy.
     private func send(_ frames: FramesToSend, by control: HostPort) async throws {
         let file = try output.output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
-        file.whenBroken = { $0.endProcess() }
+        file.whenBroken = { $0.endProcess(unless: true) }
         let isShown = output.form != .none
         var sent = SentFrames(isVaried: variations != nil)
         do {

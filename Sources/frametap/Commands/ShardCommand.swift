@@ -52,7 +52,7 @@ struct ShardCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let lines = FileOutput.standardOutput()
-        lines.whenBroken = { $0.endProcess() }
+        lines.whenBroken = { $0.endProcess(unless: true) }
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }

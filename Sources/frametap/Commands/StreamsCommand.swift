@@ -38,9 +38,9 @@ struct StreamsCommand: ParsableCommand {
         let output = FileOutput.standardOutput()
         let streams = try directory.map { try StreamFiles(in: $0, fillsMissing: fillMissing) }
         output.whenBroken = {
-            // The listing's reader is gone; what was gathered for the files is still written.
-            streams?.flush()
-            $0.endProcess()
+            // Without the listing's reader, the files are still written; otherwise, what was gathered for them is.
+            if !$0.isBrokenPipe { streams?.flush() }
+            $0.endProcess(unless: streams != nil)
         }
         let listing = StreamListing(output: output, files: streams)
         var options = reassembly.options(for: files)
@@ -56,11 +56,13 @@ struct StreamsCommand: ParsableCommand {
         reading.read(files, options: options, to: decrypting ?? listing, progress: progress) {
             streams?.flush()
         }
+        let isCut = progress.wasCutShort(files)
         listing.finish()
         streams?.flush()
         for complaint in reading.complaints { warn(complaint) }
         reading.counters.warnOfUnreadLinkTypes()
         if let skipped = SummaryText.skipped(reading.counters.skippedByKind) { warn(skipped) }
-        if reading.hasFailed || streams?.hasFailed == true { throw ExitCode(2) }
+        if isCut { warn("interrupted: the streams have only what was read so far") }
+        if reading.hasFailed || streams?.hasFailed == true || isCut { throw ExitCode(2) }
     }
 }

@@ -56,7 +56,7 @@ struct TablesCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let lines = FileOutput.standardOutput()
-        lines.whenBroken = { $0.endProcess() }
+        lines.whenBroken = { $0.endProcess(unless: true) }
         let selection = try tables.selection()
         let fileName = FileName(name, isSplit: tables.isSplit)
         let folder = try TableFolder(output, fileName)

@@ -104,7 +104,7 @@ struct TortureCommand: AsyncParsableCommand {
                 case .github: TortureGitHub.of(report, name: name)
                 }
             let output = FileOutput.standardOutput()
-            output.whenBroken = { $0.endProcess() }
+            output.whenBroken = { $0.endProcess(unless: true) }
             output.write(Array(text.utf8))
             if form == .github {
                 StepSummaryFile()?.write(Array(TortureGitHub.summary(of: report, name: name).utf8))

@@ -26,6 +26,15 @@ struct BodyOptions: ParsableArguments {
     @Flag(help: "Show values that the format marks as secret: passwords, tokens.")
     var showSecrets = false
 
+    /// The files that are read: keys, and message descriptions.
+    var files: [String] {
+        let ofKeys = keys.compactMap { text -> String? in
+            let value = text.drop { $0 != "=" }.dropFirst()
+            return value.hasPrefix("file:") ? String(value.dropFirst("file:".count)) : nil
+        }
+        return ofKeys + [descriptorSet].compactMap { $0 }
+    }
+
     /// Adds to the formats what their bodies need.
     func apply(to options: inout DecodingOptions) throws {
         let given = try Self.given(keys)

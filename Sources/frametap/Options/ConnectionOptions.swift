@@ -71,13 +71,21 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private static func ends(_ text: String) throws -> ConnectionEnds {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let one = endpoint(parts[0]), let other = endpoint(parts[1]) else {
-            throw ValidationError(
-                "--connection-of is \(text); expected two addresses with ports, such as 10.0.0.1:40000-10.0.0.2:80 "
-                    + "or [::1]:40000-[::1]:80")
+        guard let (one, other) = endpoints(text) else {
+            throw ValidationError("--connection-of is \(text); expected \(expectedEnds)")
         }
         return ConnectionEnds(one, other)
+    }
+
+    /// What the two ends of a connection look like.
+    static let expectedEnds =
+        "two addresses with ports, such as 10.0.0.1:40000-10.0.0.2:80 or [::1]:40000-[::1]:80"
+
+    /// The two ends of a connection, as they are written; nil if the text is something else.
+    static func endpoints(_ text: String) -> (one: Endpoint, other: Endpoint)? {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let one = endpoint(parts[0]), let other = endpoint(parts[1]) else { return nil }
+        return (one, other)
     }
 
     private static func host(_ text: String) throws -> IPAddress {

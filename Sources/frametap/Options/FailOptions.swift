@@ -19,6 +19,17 @@ struct FailOptions: ParsableArguments {
         }
     }
 
+    /// Rejects a check for hazards where none are looked for: it would always pass.
+    ///
+    /// - Parameter areSought: whether they are; nil for a command that never does.
+    func checkHazards(areSought: Bool?) throws {
+        guard areSought != true, kinds.contains(Finding.Kind.hazard.rawValue) else { return }
+        throw ValidationError(
+            areSought == nil
+                ? "--fail-on hazard would always pass: this command looks for none; decode its capture with --hazards"
+                : "--fail-on hazard needs --hazards: without it, no hazards are looked for")
+    }
+
     private static let known = Finding.Kind.allCases.map(\.rawValue) + ["unframed", "missing", "dropped"]
 
     /// Whether the command is a check.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Framing
 import Pipeline
+import Platform
 
 /// Which formats are looked for.
 struct FormatOptions: ParsableArguments {
@@ -79,6 +80,19 @@ struct FormatOptions: ParsableArguments {
             }
         }
         return options
+    }
+
+    /// The files that describe them.
+    var files: [String] { Self.files(in: formats.map { Self.port(of: $0)?.name ?? $0 }) }
+
+    /// Those of the names of formats that are files; parameters may stand after a colon.
+    static func files(in names: [String]) -> [String] {
+        let paths = names.flatMap { name in
+            [name] + name.indices.filter { name[$0] == ":" }.map { String(name[..<$0]) }
+        }
+        return paths.filter { path in
+            (path.contains("/") || path.hasSuffix(".yaml") || path.hasSuffix(".yml")) && FileStatus(of: path) != nil
+        }
     }
 
     /// The parts of `PORT=FORMAT`; nil for a format of any port.

@@ -96,6 +96,11 @@ struct InterceptionOptions: ParsableArguments {
         }
     }
 
+    /// The files that are read: certificates and their keys.
+    var files: [String] {
+        [serverCa].compactMap { $0 } + (clientCert?.split(separator: ",", maxSplits: 1).map(String.init) ?? [])
+    }
+
     /// The file for secrets, if TLS is decrypted and there is to be one.
     func keyLogFile() throws -> KeyLogFile? {
         guard tls != .pass, let path = keyLog ?? Environment["SSLKEYLOGFILE"], !path.isEmpty else { return nil }

@@ -7,11 +7,12 @@ enum OutputFiles {
     ///
     /// - Parameters:
     ///   - outputs: each option with its path, if it has one.
-    ///   - inputs: the paths that are read.
+    ///   - inputs: the paths that are read; `-` is standard input.
     static func check(_ outputs: [(option: String, path: String?)], inputs: [String] = []) throws {
         var known: [(name: String, path: String, identity: Identity)] = []
-        for path in inputs where path != "-" {
-            if let identity = Identity(path) { known.append((path, path, identity)) }
+        for path in inputs {
+            let (name, identity) = path == "-" ? ("standard input", Identity.standardInput) : (path, Identity(path))
+            if let identity { known.append((name, name, identity)) }
         }
         let readCount = known.count
         for (option, path) in outputs {
@@ -27,12 +28,30 @@ enum OutputFiles {
         }
     }
 
+    /// Ends a command none of whose inputs can be opened, before it empties its output.
+    ///
+    /// Nothing is opened for this: the writer of a pipe would lose its reader.
+    static func checkThere(_ inputs: [String]) throws {
+        let complaints = inputs.compactMap { path -> String? in
+            path == "-" || access(path, R_OK) == 0 ? nil : "cannot open \(path): \(systemError())"
+        }
+        guard !complaints.isEmpty, complaints.count == inputs.count else { return }
+        for complaint in complaints { warn(complaint) }
+        throw ExitCode(2)
+    }
+
     /// What a path resolves to. Several outputs may share a pipe, terminal or device.
     private enum Identity: Equatable {
         case file(device: UInt64, number: UInt64)
         /// A file that does not exist yet, in a folder that does.
         case name(device: UInt64, folder: UInt64, name: String)
         case standardOutput
+
+        /// The file that is standard input; nil if that is none.
+        static var standardInput: Identity? {
+            guard let status = FileStatus(ofDescriptor: STDIN_FILENO), status.kind == .regular else { return nil }
+            return .file(device: status.device, number: status.number)
+        }
 
         init?(_ path: String) {
             if path == "-" {

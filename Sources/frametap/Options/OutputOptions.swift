@@ -30,6 +30,9 @@ struct OutputOptions: ParsableArguments {
         if bodyLimit < 0 { throw ValidationError("--body-limit is \(bodyLimit); expected 0 or more bytes") }
     }
 
+    /// Whether counts are all that is printed: connections, frames and findings are not.
+    var showsOnlyCounts: Bool { form == .summary || form == .none }
+
     /// Opens the output and makes the sink that writes to it.
     ///
     /// - Parameters:

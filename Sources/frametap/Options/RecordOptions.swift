@@ -29,13 +29,17 @@ struct RecordOptions: ParsableArguments {
 
     /// Rejects writing two outputs to one file, and series without files.
     ///
-    /// - Parameter ciphertext: the file of `--write-tls`, which is one of the records, too.
+    /// - Parameters:
+    ///   - ciphertext: the file of `--write-tls`, which is one of the records, too.
+    ///   - inputs: the files that are read.
     func check(
-        _ output: OutputOptions, ciphertext: String? = nil, _ others: [(option: String, path: String?)] = []
+        _ output: OutputOptions, ciphertext: String? = nil, _ others: [(option: String, path: String?)] = [],
+        inputs: [String] = []
     ) throws {
         let shown = output.form == .none ? nil : output.output ?? (write == "-" || trace == "-" ? "-" : nil)
         try OutputFiles.check(
-            [("--write", write), ("--trace", trace), ("--output", shown)] + others + [("--write-tls", ciphertext)])
+            [("--write", write), ("--trace", trace), ("--output", shown)] + others + [("--write-tls", ciphertext)],
+            inputs: inputs)
         guard rotate != nil else { return }
         let paths = [write, trace, ciphertext].compactMap { $0 }
         if paths.isEmpty { throw ValidationError("--rotate needs --write or --trace") }

@@ -109,7 +109,7 @@ struct ReplayCommandOptions: ParsableArguments {
         }
         let difference = ReplayComparison.compare(loaded.recording, actual, loaded.comparison)
         let output = FileOutput.standardOutput()
-        output.whenBroken = { $0.endProcess() }
+        output.whenBroken = { $0.endProcess(unless: true) }
         var shown = DiffTextOptions()
         shown.isColored = ColorChoice.auto.applies(to: output)
         shown.columns = output.terminalColumns ?? 120

@@ -48,8 +48,24 @@ struct TableOptions: ParsableArguments {
         selection.isShard = shard
         guard reads, let exceptions else { return selection }
         let text = String(decoding: try FileInput.contents(of: exceptions, limit: 1 << 30), as: UTF8.self)
-        selection.except = Set(text.split(separator: "\n").map(String.init))
+        selection.except = try Self.pairs(in: text, of: exceptions)
         return selection
+    }
+
+    /// The connections that the lines of a file name, each as tables name it: its ends in the order of their text.
+    private static func pairs(in text: String, of file: String) throws -> Set<String> {
+        var pairs: Set<String> = []
+        // A carriage return and a newline are one character.
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            var ends = line.drop { $0.isWhitespace }
+            while ends.last?.isWhitespace == true { ends.removeLast() }
+            if ends.isEmpty { continue }
+            guard let (one, other) = ConnectionOptions.endpoints(String(ends)) else {
+                throw CommandError("\(file):\(index + 1): found \(ends); expected \(ConnectionOptions.expectedEnds)")
+            }
+            pairs.insert([one.description, other.description].sorted().joined(separator: "-"))
+        }
+        return pairs
     }
 
     private static func time(_ text: String?, _ option: String) throws -> Timestamp? {
