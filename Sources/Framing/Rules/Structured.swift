@@ -78,8 +78,8 @@ package struct Structured: EndedRule {
                     scope)
             }
             let scan = body(extent, scope, length, frame, at: offset, ended: ended, memory: &memory)
-            // The header is not walked over again with each chunk of the body.
-            if case .incomplete = scan { hold(walk, length, at: offset) }
+            // The header is not walked over again with each chunk of the body. Most places that a search tries are not tried again.
+            if case .incomplete = scan, memory.search != .first { hold(walk, length, at: offset) }
             return shown(scan, scope)
         }
     }
@@ -113,6 +113,7 @@ package struct Structured: EndedRule {
     /// Finds the header's end, from where the last scan of this frame had to stop.
     private func walk(_ walk: inout StructureWalk, _ frame: RawSpan, at offset: Int, _ scan: ScanMemory) -> Head {
         let explains = scan.explains
+        let wasComplete = walk.isComplete
         walk.explains = explains
         if let memory {
             if scan.search != .none {
@@ -126,10 +127,11 @@ package struct Structured: EndedRule {
         switch walk.go(head.structure, frame, end: nil, &nothing) {
         case .complete where walk.at > headLimit: return .bad(tooLongHead(at: offset, explains: explains))
         case .complete:
-            var scope = walk.scope
-            scope.addLength(walk.at)
-            remembering?.recall(memory, into: &scope)
-            return .complete(walk.at, scope)
+            if !wasComplete {
+                walk.scope.addLength(walk.at)
+                remembering?.recall(memory, into: &walk.scope)
+            }
+            return .complete(walk.at, walk.scope)
         case .incomplete(let atLeast):
             if atLeast > headLimit || frame.byteCount > headLimit {
                 return .bad(tooLongHead(at: offset, explains: explains))

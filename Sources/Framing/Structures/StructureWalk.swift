@@ -89,6 +89,8 @@ struct StructureWalk: Sendable {
     var scope: StructureScope
     var levels: [Level] = []
     private var isBegun = false
+    /// Whether it has come to the structure's end.
+    var isComplete: Bool { isBegun && levels.isEmpty }
     /// What did not fit in the outermost sequence, if the bytes that it has are known.
     private(set) var fault: String?
     /// Whether bytes did not fit somewhere, so that the values may not say how they were written.
