@@ -119,7 +119,7 @@ import Trace
     @Test func typesAreThoseOfTheLines() async throws {
         let page = try Page(isLive: false)
         defer { page.end() }
-        // So many names that there is room for three more.
+        // The table has room for three more names.
         page.store.take(
             (0..<NameTable.most / 2 - 2).map { number in
                 PageItem(

@@ -41,7 +41,11 @@ struct TimeResolution: Hashable, Sendable {
         return slowInstant(units)
     }
 
-    /// The instant of so many nanoseconds or units, with the offset.
+    /// An instant moved by the offset.
+    ///
+    /// - Parameters:
+    ///   - nanoseconds: the instant, in nanoseconds since 1970.
+    ///   - units: the same as it was counted.
     private func moved(_ nanoseconds: Int64, _ units: UInt64) -> Timestamp {
         let shift = offset.multipliedReportingOverflow(by: 1_000_000_000)
         let sum = nanoseconds.addingReportingOverflow(shift.partialValue)

@@ -22,7 +22,7 @@ import Testing
                 }
             hashes.insert(FlowKey.of(Endpoint(one, 1), Endpoint(other, 2), nil).key.hash(seed) >> 32)
         }
-        // Of so many random ones, some 0.05 are expected to collide.
+        // Of 20,000 random ones, 0.05 are expected to collide.
         #expect(hashes.count > Int(count) - 10, "seed \(seed)")
     }
 }
