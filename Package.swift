@@ -151,6 +151,7 @@ let package = Package(
             dependencies: [
                 "Framing", "Pipeline", "Streams", "Trace", "TraceDiff",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: small),
         .target(
@@ -181,8 +182,8 @@ let package = Package(
         .target(
             name: "TraceTesting",
             dependencies: [
-                "Expressions", "FrametapCore", "Framing", "Interception", "Pipeline", "Proxy", "Replay", "Streams",
-                "Torture", "Trace", "TraceDiff",
+                "Expressions", "FrametapCore", "Framing", "Interception", "Packets", "Pipeline", "Proxy", "Replay",
+                "Streams", "Torture", "Trace", "TraceDiff",
             ]),
         // Not linked but loaded when it is used: see its header. On macOS, it is always there.
         .systemLibrary(name: "CLibpcap", providers: [.apt(["libpcap-dev"]), .brew(["libpcap"])]),

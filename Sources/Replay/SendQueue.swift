@@ -1,31 +1,9 @@
+import DequeModule
+
 /// What waits to be sent, in order; prompt elements come before all others. Taking one of many is as quick as of few.
 struct SendQueue<Element> {
-    private var prompt = Line()
-    private var others = Line()
-
-    /// One after the other.
-    private struct Line {
-        private var elements: [Element] = []
-        /// How many at the beginning were taken: they are removed together.
-        private var taken = 0
-
-        var first: Element? { taken < elements.count ? elements[taken] : nil }
-
-        mutating func append(_ element: Element) { elements.append(element) }
-
-        mutating func removeFirst() {
-            taken += 1
-            guard taken * 2 >= elements.count else { return }
-            elements.removeFirst(taken)
-            taken = 0
-        }
-
-        mutating func removeAll(where isRemoved: (Element) -> Bool) {
-            elements.removeFirst(taken)
-            taken = 0
-            elements.removeAll(where: isRemoved)
-        }
-    }
+    private var prompt = Deque<Element>()
+    private var others = Deque<Element>()
 
     /// The next one; nil if none waits.
     var first: Element? { prompt.first ?? others.first }
@@ -36,15 +14,7 @@ struct SendQueue<Element> {
     }
 
     /// Takes the next one.
-    mutating func popFirst() -> Element? {
-        if let element = prompt.first {
-            prompt.removeFirst()
-            return element
-        }
-        guard let element = others.first else { return nil }
-        others.removeFirst()
-        return element
-    }
+    mutating func popFirst() -> Element? { prompt.popFirst() ?? others.popFirst() }
 
     /// Removes some.
     mutating func removeAll(where isRemoved: (Element) -> Bool) {

@@ -2,13 +2,6 @@ import Framing
 import Streams
 import Trace
 
-/// An analysis of the bytes on the wire, whatever they are decrypted to: acknowledgments and retransmissions count
-/// these.
-package protocol WireAnalysis: Analysis {
-    /// Bytes of a direction were captured, or are missing.
-    func captured(_ byteCount: Int, isMissing: Bool, _ packet: NoticedPacket, on connection: TracedConnection)
-}
-
 /// TCP's own round trips: from SYN to SYN and ACK, and from bytes to their acknowledgment, as seen at the point of capture.
 ///
 /// One byte position of each side is timed at once; retransmissions are excluded (Karn's algorithm, RFC 6298 section 3), since it
