@@ -326,7 +326,7 @@ package final class TLSFilter {
 
     /// Notes what a direction has sent so far, until that is reported.
     private func count(_ direction: Direction) {
-        guard !isReported else { return }
+        guard !isReported, !connection.isHolding(from: direction) else { return }
         let counts = connection.counts(from: direction)
         facts.handshake[direction] = TLSFacts.Handshake(records: counts.records, bytes: counts.wireBytes)
     }

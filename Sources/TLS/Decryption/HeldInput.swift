@@ -1,6 +1,6 @@
 import Streams
 
-/// What a direction received while it waits for the other one's hello, in order.
+/// What a direction received while it waits for the other one's hello, or for a secret, in order.
 struct HeldInput: Sendable {
     /// What was received.
     enum Content: Sendable {
@@ -21,6 +21,8 @@ struct HeldInput: Sendable {
         case record(RecordHeader)
         /// For the ClientHello of a renegotiation, whose ServerHello lies in the first record.
         case renegotiation
+        /// For the secret of the handshake, in TLS 1.3, which may still be logged.
+        case secret
     }
 
     /// How many bytes are held; then the wait is given up.

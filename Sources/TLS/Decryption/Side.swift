@@ -50,6 +50,8 @@ struct Side: Sendable {
     var skipped: RecordHeader?
     /// For which handshake there are no keys; until it is reported.
     var lackedKeys: ClientRandom?
+    /// Which keys of TLS 1.3 the next encrypted record is the first under, if these are what is lacked: they may still be logged.
+    var awaited: Epoch?
     /// Whether records are missing that there were no keys for: the next one's number is not known.
     var hasOpaqueGap = false
     /// Whether a handshake message was decrypted.

@@ -10,7 +10,7 @@ extension TLSConnection {
             sides[direction].held.add(.finish(hasEnded: hasEnded), context.arrival)
             return
         }
-        if direction == .fromServer { reportNegotiation(context) }
+        if direction == .fromServer || isServerSecretAwaited { reportNegotiation(context) }
         reportUnrecovered(until: endOffset(direction), direction, context)
         if direction == .fromClient, state.agreed?.version == .tls13, sides[direction].phase == .opaque,
             sides[direction].opaqueLengths == [TLSConnection.alertLength]

@@ -34,10 +34,7 @@ extension TLSConnection {
     /// What a gap means for the handshake, and for keys.
     private mutating func loseMessages(_ direction: Direction, _ context: Context) {
         if sides[direction].phase == .plaintext { loseHello(direction, context) }
-        if direction == .fromServer {
-            if state.earlyData == .undecided { state.earlyData = .unknown }
-            reportNegotiation(context)
-        }
+        passHandshake(direction, context)
         if sides[direction].recovery?.purpose == .lostEarlyData {
             reportUnrecovered(until: sides[direction].position, direction, context)
         }

@@ -1,6 +1,6 @@
 import Streams
 
-/// Waiting for the other direction.
+/// Waiting for the other direction, or for a secret.
 extension TLSConnection {
     /// Whether a record can only be read once more of the other direction is known.
     func mustWait(_ header: RecordHeader, _ direction: Direction) -> Bool {
@@ -37,18 +37,41 @@ extension TLSConnection {
                 if sides[direction].held.wait != nil, sides[direction].held.isFull {
                     sides[direction].held.isGivenUp = true
                 }
-                guard let wait = sides[direction].held.wait, !isWaiting(wait, direction) else { continue }
+                guard let wait = sides[direction].held.wait, !isWaiting(wait, direction, context) else { continue }
                 release(direction, context)
                 hasChanged = true
             }
         }
     }
 
-    private func isWaiting(_ wait: HeldInput.Wait, _ direction: Direction) -> Bool {
+    private func isWaiting(_ wait: HeldInput.Wait, _ direction: Direction, _ context: Context) -> Bool {
         switch wait {
         case .record(let header): mustWait(header, direction)
         case .renegotiation: mustWaitForRenegotiation
+        case .secret: mustWaitForSecret(direction, context)
         }
+    }
+
+    /// Whether the first record under handshake keys has to wait for its secret: a program may log it after the record was
+    /// captured, but does before the other side goes on.
+    func mustWaitForSecret(_ direction: Direction, _ context: Context) -> Bool {
+        guard sides[direction].awaited == .handshake, !sides[direction].hasOpaqueGap, !sides[direction].held.isGivenUp
+        else { return false }
+        let other = sides[direction.opposite]
+        // A client that is ahead has gone on already. Only one direction waits, or neither would go on.
+        guard direction == .fromClient || other.isPlaintext, !other.isFinished, other.held.wait == nil,
+            let random = state.agreed?.clientRandom, let keys = context.receiver.moreKeys()
+        else { return false }
+        let label: KeyLogLabel =
+            direction == .fromClient ? .clientHandshakeTrafficSecret : .serverHandshakeTrafficSecret
+        return keys.secret(label, for: random) == nil
+    }
+
+    /// The other direction goes on: the secret that this one waits for is looked up for the last time.
+    mutating func endWaitForSecret(of direction: Direction, _ context: Context) {
+        guard case .secret? = sides[direction].held.wait else { return }
+        sides[direction].held.isGivenUp = true
+        settle(context)
     }
 
     /// Whether the ServerHello of a renegotiation has to wait for its ClientHello.

@@ -66,6 +66,8 @@ extension TLSConnection {
             beginHandshakeKeys(direction, context)
             return
         }
+        // None of the server's records under its keys came in between: what is known of its handshake comes first.
+        if isServerSecretAwaited { passHandshake(.fromServer, context) }
         switch state.earlyData {
         case .none: beginHandshakeKeys(direction, context)
         case .accepted:
@@ -79,19 +81,27 @@ extension TLSConnection {
     /// Handshake keys of TLS 1.3; without their secret, the application keys are waited for.
     mutating func beginHandshakeKeys(_ direction: Direction, _ context: Context) {
         guard !begin13(.handshake, direction, context) else { return }
-        // The rest of the server's handshake is not read.
-        if direction == .fromServer {
-            if state.earlyData == .undecided { state.earlyData = .unknown }
-            reportNegotiation(context)
-        }
         seek(.missingSecret, direction, context)
+        // What the client sends, if it is ahead, is not kept waiting for a secret that may never come.
+        if sides[direction].awaited == nil || sides.fromClient.held.wait != nil { passHandshake(direction, context) }
     }
+
+    /// The rest of a handshake is not read.
+    mutating func passHandshake(_ direction: Direction, _ context: Context) {
+        guard direction == .fromServer else { return }
+        if state.earlyData == .undecided { state.earlyData = .unknown }
+        reportNegotiation(context)
+    }
+
+    /// Whether the server's handshake is read if its secret is still logged: until then, what was negotiated is not reported.
+    var isServerSecretAwaited: Bool { sides.fromServer.awaited == .handshake }
 
     /// Application keys of TLS 1.3.
     mutating func beginApplicationKeys(_ direction: Direction, _ context: Context) {
         guard !begin13(.application, direction, context), let agreed = state.agreed else { return }
         sides[direction].phase = .opaque
         sides[direction].lackedKeys = agreed.clientRandom
+        sides[direction].awaited = .application
     }
 
     /// The next generation of application keys (RFC 8446 section 7.2).
@@ -145,12 +155,17 @@ extension TLSConnection {
 
     /// Uses keys that were logged only after the message that begins their use; false if they still are not.
     mutating func findsLateKeys(_ direction: Direction, _ context: Context) -> Bool {
-        // What is lacked is forgotten with the first record under these keys: this one has the number 0.
+        // What is lacked is forgotten with the first record under these keys, unless it is held: this one has the number 0.
         guard let random = sides[direction].lackedKeys, !sides[direction].hasOpaqueGap, let agreed = state.agreed,
             agreed.clientRandom == random
         else { return false }
         if agreed.version == .tls13 {
-            guard sides[direction].epoch == .handshake, begin13(.application, direction, context) else { return false }
+            switch sides[direction].awaited {
+            case .handshake?: beginHandshakeKeys(direction, context)
+            case .application?: beginApplicationKeys(direction, context)
+            case .plaintext?, .early?, nil: return false
+            }
+            guard sides[direction].phase != .opaque else { return false }
         } else {
             guard hasAgreement(direction), let protection = protection12(agreed, direction, context) else {
                 return false
@@ -163,6 +178,7 @@ extension TLSConnection {
 
     /// Waits for a key that opens a record, or gives up if there is none.
     private mutating func seek(_ purpose: Recovery.Purpose, _ direction: Direction, _ context: Context) {
+        sides[direction].awaited = nil
         guard let agreed = state.agreed else {
             sides[direction].phase = .opaque
             return
@@ -173,7 +189,11 @@ extension TLSConnection {
         guard later(direction, 0, context).isEmpty else { return }
         sides[direction].recovery = nil
         sides[direction].phase = .opaque
-        if !state.isUnsupported { sides[direction].lackedKeys = agreed.clientRandom }
+        guard !state.isUnsupported else { return }
+        sides[direction].lackedKeys = agreed.clientRandom
+        // Where early data may come first, the next record is not known to be the first under handshake keys.
+        guard purpose == .missingSecret, agreed.version == .tls13, !mayBeEarly(direction) else { return }
+        sides[direction].awaited = .handshake
     }
 
     /// The ServerHello is not there: in TLS 1.3 the suites offered are tried, else nothing can be decrypted.
@@ -195,7 +215,9 @@ extension TLSConnection {
     /// Reports missing keys, when a record needs them: once for a handshake, or for each direction if some of it was decrypted.
     mutating func reportMissingKeys(_ direction: Direction, _ context: Context) {
         guard let random = sides[direction].lackedKeys else { return }
+        if sides[direction].awaited == .handshake { passHandshake(direction, context) }
         sides[direction].lackedKeys = nil
+        sides[direction].awaited = nil
         let isPartial = state.isTLS13 && Direction.allCases.contains { sides[$0].epoch > .plaintext }
         guard state.missingKeys != random || isPartial else { return }
         state.missingKeys = random
@@ -211,7 +233,7 @@ extension Side {
         _ epoch: Epoch, _ secret: TrafficSecret?, _ protection: RecordProtection, sequence: UInt64
     ) {
         (self.epoch, self.secret, self.protection, self.sequence) = (epoch, secret, protection, sequence)
-        (phase, hasOpaqueGap) = (.encrypted, false)
+        (phase, awaited, hasOpaqueGap) = (.encrypted, nil, false)
         handshake.reset()
         ignoresHandshake = false
     }

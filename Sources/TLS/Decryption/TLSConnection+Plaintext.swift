@@ -66,6 +66,7 @@ extension TLSConnection {
     mutating func takeAlert(_ content: RawSpan, isEncrypted: Bool, _ direction: Direction, _ context: Context) {
         guard content.byteCount == 2 else { return }
         let alert = Alert(level: content[byte: 0], code: content[byte: 1])
+        if isServerSecretAwaited { reportNegotiation(context) }
         if alert.isCloseNotify || alert.isFatal { sides[direction].hasEnded = true }
         if alert.isFatal { sides[direction].hasFailed = true }
         context.receiver.event(.alert(alert, isEncrypted: isEncrypted), from: direction)
@@ -77,7 +78,8 @@ extension TLSConnection {
     ) -> HeldInput.Wait? {
         let isUnprotected = header.type == .changeCipherSpec || (header.type == .alert && header.length == 2)
         if !isUnprotected {
-            if findsLateKeys(direction, context) { return takeEncrypted(header, record, direction, context) }
+            if findsLateKeys(direction, context) { return take(again: header, record, direction, context) }
+            if header.type == .applicationData, mustWaitForSecret(direction, context) { return .secret }
             reportMissingKeys(direction, context)
         }
         switch header.type {

@@ -7,7 +7,7 @@ import Streams
 /// not belong there. After a gap it finds the next record and its number, and resumes.
 ///
 /// What it keeps per direction: one incomplete record (18 KiB); one incomplete handshake message (1 MiB); while it waits for the
-/// other direction's hello, 256 KiB and one chunk; after a gap, one record and one chunk.
+/// other direction's hello or for a secret, 256 KiB and one chunk; after a gap, one record and one chunk.
 package struct TLSConnection: Sendable {
     /// What a call works with.
     struct Context {
@@ -42,7 +42,7 @@ package struct TLSConnection: Sendable {
         Direction.allCases.reduce(0) { $0 + sides[$1].heldBytes }
     }
 
-    /// Whether a direction's bytes wait for the other direction's hello.
+    /// Whether a direction's bytes wait for the other direction's hello, or for a secret.
     package func isHolding(from direction: Direction) -> Bool { sides[direction].held.wait != nil }
 
     /// The next bytes of a direction.
@@ -56,6 +56,7 @@ package struct TLSConnection: Sendable {
     ) {
         let context = Context(keys: keys, receiver: receiver, arrival: arrival)
         sides[direction].counts.wireBytes += bytes.byteCount
+        endWaitForSecret(of: direction.opposite, context)
         feed(bytes, direction, context)
         settle(context)
     }
@@ -67,6 +68,7 @@ package struct TLSConnection: Sendable {
     ) {
         guard byteCount > 0 else { return }
         let context = Context(keys: keys, receiver: receiver, arrival: arrival)
+        endWaitForSecret(of: direction.opposite, context)
         if sides[direction].held.wait != nil {
             sides[direction].held.add(.missing(byteCount), arrival)
         } else {
@@ -83,6 +85,7 @@ package struct TLSConnection: Sendable {
         into receiver: some TLSReceiver
     ) {
         let context = Context(keys: keys, receiver: receiver, arrival: arrival)
+        endWaitForSecret(of: direction.opposite, context)
         if sides[direction].held.wait != nil {
             sides[direction].held.add(.finish(hasEnded: hasEnded), arrival)
         } else {

@@ -14,6 +14,9 @@ struct LineBuffer: Sendable {
     private var isTooLong = false
     private var number = 1
 
+    /// How many bytes of an incomplete line are kept.
+    var heldBytes: Int { held.count }
+
     init(limit: Int) {
         self.limit = limit
     }
