@@ -47,6 +47,16 @@ import TraceDiff
         #expect(!difference(trace(seconds: 9, without: [2, 3, 4, 5]), trace(seconds: 10), .count).isEmpty)
     }
 
+    /// One heartbeat has no pace: the longer conversation may have it once the shorter one was over.
+    @Test(arguments: [(4_999, false), (5_000, true), (8_000, true)] as [(Int64, Bool)])
+    func theOnlyOneOfALongerConversation(time: Int64, isExplained: Bool) {
+        let short = Traces.trace([[Traces.frame(.fromClient, "bye", at: 5_000)]])
+        let beat = Traces.frame(.fromClient, "heart", "beat", heartbeat: true, at: time)
+        let long = Traces.trace([[beat, Traces.frame(.fromClient, "bye", at: 9_000)]])
+        #expect(difference(short, long, .count).isEmpty == isExplained)
+        #expect(difference(long, short, .count).isEmpty == isExplained)
+    }
+
     /// JSON with other spacing says the same; one after it that does not is found.
     @Test func heartbeatsMayHaveOtherSpacing() {
         func trace(_ lengths: [Int], value: String = "1") -> RecordedTrace {

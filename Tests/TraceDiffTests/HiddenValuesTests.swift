@@ -51,6 +51,17 @@ import TraceDiff
             ("[body.password]", { ([:], [.init("text", .text("{\"pass\":\"\($0)\""))]) }),
             ("[body.password]", { ([:], [.init("hex", .text($0 == "hunter2" ? "6875" : "7377"))]) }),
             ("[body]", { ([:], [.init("json", .text($0))]) }),
+            ("[{ value: body, after: type == \"AUTH\" }]", { ([:], [.init("text", .text($0))]) }),
+            // The bytes of a structured body, as they came.
+            ("[body.password]", { ([:], [.init("fields", .object([.init("raw", .text($0))]))]) }),
+            // One trace has an object around the secret, the other one text in its place.
+            (
+                "[body.user.password]",
+                {
+                    let user = JSONValue.object([.init("password", .text($0))])
+                    return ([:], [.init("json", .object([.init("user", $0 == "hunter2" ? user : .text($0))]))])
+                }
+            ),
         ]
 
     @Test(arguments: cases.indices) func secretsAreNotShown(index: Int) throws {
@@ -60,6 +71,30 @@ import TraceDiff
             secrets, frame(fields: old.fields, body: old.body), frame(fields: new.fields, body: new.body))
         #expect(text.contains("frame changed") && text.contains("«secret»"), "\(text)")
         for value in ["hunter2", "swordfish", "6875", "7377"] { #expect(!text.contains(value), "\(text)") }
+    }
+
+    /// Heartbeats are no rows: what they say differently is shown after these.
+    @Test func secretsOfHeartbeatsAreNotShown() throws {
+        func beat(_ token: String) -> RecordedItem {
+            let headers = JSONValue.object([.init("authorization", .text(token))])
+            return .frame(Traces.frame(.fromClient, "beat", fields: ["headers": headers], heartbeat: true))
+        }
+        let text = try report("[fields.headers.authorization]", beat("hunter2"), beat("swordfish"))
+        #expect(text.contains("♥") && text.contains("fields.headers.authorization"), "\(text)")
+        #expect(text.contains("«secret»") && !text.contains("hunter2") && !text.contains("swordfish"), "\(text)")
+    }
+
+    /// An object may be added or removed as a whole: with all that is inside.
+    @Test func objectsAroundSecretsAreNotShown() throws {
+        let values = try #require(try hidden("[body.user.password]"))
+        let user = JSONValue.object([.init("password", .text("hunter2"))])
+        let mark = JSONValue.text("«secret»")
+        let removed = values.shown(FieldChange(path: "body.json.user", old: user, new: .number("5")), from: .fromClient)
+        #expect(removed.old == mark && removed.new == mark)
+        let added = values.shown(FieldChange(path: "body.json.user", old: nil, new: user), from: .fromServer)
+        #expect(added.old == nil && added.new == mark)
+        let other = FieldChange(path: "body.json.name", old: .text("ann"), new: .text("bob"))
+        #expect(values.shown(other, from: .fromClient) == other)
     }
 
     @Test func othersAre() throws {

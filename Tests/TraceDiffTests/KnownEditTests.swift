@@ -109,6 +109,34 @@ import TraceDiff
             ])
     }
 
+    @Test func anotherFormat() {
+        var other = Traces.trace([conversation])
+        other.connections[0].format = "im-magic"
+        let difference = TraceComparison.compare(expected: Traces.trace([conversation]), actual: other)
+        let change = FieldChange(path: "format", old: .text("im-json"), new: .text("im-magic"))
+        #expect(difference.conversations.map(\.changes) == [[change]])
+        #expect(difference.conversations.allSatisfy { !$0.rows.contains(where: \.isDifference) })
+        #expect(!difference.isEmpty)
+    }
+
+    /// Addresses differ from run to run: they are compared on request.
+    @Test func otherAddresses() {
+        var other = Traces.trace([conversation])
+        other.connections[0].client = "127.0.0.1:50000"
+        other.connections[0].server = "127.0.0.1:9000"
+        #expect(TraceComparison.compare(expected: Traces.trace([conversation]), actual: other).isEmpty)
+        var comparison = Comparison()
+        comparison.aspects = [.ports]
+        let difference = TraceComparison.compare(expected: Traces.trace([conversation]), actual: other, comparison)
+        #expect(
+            difference.conversations.map(\.changes) == [
+                [
+                    FieldChange(path: "client", old: .text("127.0.0.1:40000"), new: .text("127.0.0.1:50000")),
+                    FieldChange(path: "server", old: .text("127.0.0.1:8088"), new: .text("127.0.0.1:9000")),
+                ]
+            ])
+    }
+
     @Test func unframedPiecesAreOneRun() {
         func trace(_ cuts: [Int]) -> RecordedTrace {
             var trace = Traces.trace([conversation])

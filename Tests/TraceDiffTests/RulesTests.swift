@@ -131,8 +131,8 @@ import TraceDiff
         #expect(!compared(old, other, mask).isEmpty)
     }
 
-    /// Something of which everything is ignored is as good as empty, at any depth; it has to be there.
-    @Test func whatIsIgnoredWhollyIsEmpty() throws {
+    /// Something of which everything is ignored is as good as empty, and as none, at any depth.
+    @Test func whatIsIgnoredWhollyNeedNotBeThere() throws {
         func trace(_ json: String) throws -> RecordedTrace {
             var frame = Traces.frame(.fromClient, "a")
             frame.body = .object([
@@ -140,22 +140,45 @@ import TraceDiff
             ])
             return Traces.trace([[frame]])
         }
-        for (path, old, new, isSame) in [
-            ("body.json.debug", #"{"debug":1}"#, "{}", true),
-            ("body.json.a.debug", #"{"a":{"debug":1}}"#, #"{"a":{}}"#, true),
-            ("body.json.a[*]", #"{"a":[1,2]}"#, #"{"a":[]}"#, true),
-            ("body.json.a[*].debug", #"{"a":[{"debug":1}]}"#, #"{"a":[{}]}"#, true),
-            ("body.json.a[*].debug", #"{"a":[{"debug":1}]}"#, #"{"a":[]}"#, false),
-            ("body.json.a.debug", #"{"a":{"debug":1}}"#, "{}", false),
-            ("body.json.debug", #"{"debug":1}"#, "[]", false),
-        ] {
+        let cases: [(paths: [String], old: String, new: String, isSame: Bool)] = [
+            (["body.json.debug"], #"{"debug":1}"#, "{}", true),
+            (["body.json.debug"], #"{"debug":1}"#, "[]", false),
+            (["body.json.a.debug"], #"{"a":{"debug":1}}"#, #"{"a":{}}"#, true),
+            (["body.json.a.debug"], #"{"a":{"debug":1}}"#, "{}", true),
+            (["body.a.debug"], #"{"a":{"debug":1},"b":1}"#, #"{"b":1}"#, true),
+            (["body.json.a.b.debug"], #"{"a":{"b":{"debug":1}},"c":1}"#, #"{"c":1}"#, true),
+            (["body.json.a.x", "body.json.a.y"], #"{"a":{"x":1,"y":2}}"#, "{}", true),
+            (["body.json.a.x"], #"{"a":{"x":1,"y":2}}"#, "{}", false),
+            // Empty on one side: the same as an absent one where something inside it is ignored, and only there.
+            (["body.json.a.debug"], #"{"a":{}}"#, "{}", true),
+            (["body.json.b.debug"], #"{"a":{}}"#, "{}", false),
+            (["body.json.a[0]"], #"{"a":{}}"#, "{}", false),
+            (["body.json.a.debug"], #"{"a":[]}"#, "{}", false),
+            (["body.json.a.debug"], #"{"a":{}}"#, #"{"a":{}}"#, true),
+            (["body.json.b.debug"], #"{"a":{}}"#, #"{"a":{}}"#, true),
+            // The object itself.
+            (["body.json.a"], #"{"a":{"debug":1}}"#, "{}", true),
+            (["body.json.a"], #"{"a":{}}"#, "{}", true),
+            (["body.json.a"], #"{"a":5}"#, #"{"a":{}}"#, true),
+            // Elements count.
+            (["body.json.a[*]"], #"{"a":[1,2]}"#, #"{"a":[]}"#, true),
+            (["body.json.a[*]"], #"{"a":[1,2]}"#, "{}", true),
+            (["body.json.a[*].debug"], #"{"a":[{"debug":1}]}"#, #"{"a":[{}]}"#, true),
+            (["body.json.a[*].debug"], #"{"a":[{"debug":1}]}"#, #"{"a":[]}"#, false),
+            (["body.json.a[*].debug"], #"{"a":[{"x":1},{"debug":1}]}"#, #"{"a":[{"x":1}]}"#, false),
+        ]
+        for (paths, old, new, isSame) in cases {
             var rules = TraceRules()
-            rules.ignored = [TraceRules.Place(path: try #require(FieldPath(path)))]
+            for path in paths { rules.ignored.append(TraceRules.Place(path: try #require(FieldPath(path)))) }
             for (left, right) in [(old, new), (new, old)] {
                 let difference = compared(try trace(left), try trace(right), rules)
-                #expect(difference.isEmpty == isSame, "\(path): \(left) and \(right)")
+                #expect(difference.isEmpty == isSame, "\(paths): \(left) and \(right)")
             }
         }
+        // Rules of other frames say nothing about these.
+        var others = TraceRules()
+        others.ignored = [TraceRules.Place(type: "b", path: try #require(FieldPath("body.json.a.debug")))]
+        #expect(!compared(try trace(#"{"a":{}}"#), try trace("{}"), others).isEmpty)
         // Fields that are not there are none.
         let with = Traces.trace([[Traces.frame(.fromClient, "a", fields: ["x": .number("1")])]])
         let without = Traces.trace([[Traces.frame(.fromClient, "a")]])

@@ -96,13 +96,7 @@ struct ContentTable {
             reading.kind = kind(frame.from, frame.type, isFrame: true)
             add(frame.type.map(JSONValue.text) ?? .null, at: "type", &reading)
             // The absence of fields is not a value.
-            if frame.fields != .object([]) {
-                let path = path(PathTable.root, "fields")
-                add(frame.fields, at: path, &reading)
-                if let last = reading.leaves.last, last.path == path, last.value == number(.object([])) {
-                    reading.leaves.removeLast()
-                }
-            }
+            if frame.fields != .object([]) { add(frame.fields, at: "fields", &reading) }
             add(body: frame.body, &reading)
         case .unframed(let run):
             reading.kind = kind(run.from, "unframed", isFrame: false)
@@ -236,22 +230,35 @@ struct ContentTable {
                     add(member.value, at: self.path(path, member.name), &reading)
                 }
             }
-            addIfEmpty(.object([]), at: path, since: count, &reading)
+            addElement(.object([]), at: path, since: count, &reading)
         case .array(let elements) where !elements.isEmpty:
             for (index, element) in elements.enumerated() {
                 add(element, at: paths.path(from: path, .element(index)), &reading)
             }
-            addIfEmpty(.array([]), at: path, since: count, &reading)
+            addElement(.array([]), at: path, since: count, &reading)
+        case .object where isHollow(path, isList: false, reading), .array where isHollow(path, isList: true, reading):
+            break
         default:
             share.characters += value.characterCount
             reading.leaves.append(Leaf(path: path, value: number(value.normalized)))
         }
     }
 
-    /// An object or a list of which everything is ignored is as good as an empty one.
-    private mutating func addIfEmpty(_ empty: JSONValue, at path: Int, since count: Int, _ reading: inout Reading) {
-        guard reading.leaves.count == count else { return }
+    /// A member of which everything is ignored is as good as none. An element counts as an empty one: how many a list has is not
+    /// ignored.
+    private mutating func addElement(_ empty: JSONValue, at path: Int, since count: Int, _ reading: inout Reading) {
+        guard reading.leaves.count == count, isElement(path) else { return }
         reading.leaves.append(Leaf(path: path, value: number(empty)))
+    }
+
+    /// Whether an empty object or list is as good as none: where values inside it are ignored, one that has nothing else equals
+    /// both.
+    private func isHollow(_ path: Int, isList: Bool, _ reading: Reading) -> Bool {
+        !isElement(path) && paths.ignoresInside(path, isList: isList, from: reading.from, type: reading.type)
+    }
+
+    private func isElement(_ path: Int) -> Bool {
+        if case .element? = paths.steps[path].last { true } else { false }
     }
 }
 

@@ -108,15 +108,39 @@ package struct FieldPath: Hashable, Sendable, CustomStringConvertible {
     ///
     /// `body.token` also matches `body.json.token`, `body.protobuf.token` and `body.fields.token`.
     func covers(_ path: [Step]) -> Bool {
-        if matches(steps, path) { return true }
-        guard steps.count > 1, steps[0] == .member("body"), path.count > 2, path[0] == .member("body"),
-            path[1] == .member("json") || path[1] == .member("protobuf") || path[1] == .member("fields")
-        else { return false }
-        if case .member(let form) = steps[1], Self.bodyForms.contains(form) { return false }
-        return matches(Array(steps.dropFirst()), Array(path.dropFirst(2)))
+        if Self.matches(steps[...], path[...]) { return true }
+        guard let inside = insideBody(path) else { return false }
+        return Self.matches(inside.pattern, inside.path)
     }
 
-    private func matches(_ pattern: [Step], _ path: [Step]) -> Bool {
+    /// Whether something that an object or a list at a path may contain is at the place of this pattern.
+    func reaches(into path: [Step], isList: Bool) -> Bool {
+        if Self.reaches(steps[...], into: path[...], isList: isList) { return true }
+        guard let inside = insideBody(path) else { return false }
+        return Self.reaches(inside.pattern, into: inside.path, isList: isList)
+    }
+
+    /// What is left of this pattern and of a path after the body's form, if the pattern leaves the form out.
+    private func insideBody(_ path: [Step]) -> (pattern: ArraySlice<Step>, path: ArraySlice<Step>)? {
+        guard steps.count > 1, steps[0] == .member("body"), path.count > 1, path[0] == .member("body"),
+            path[1] == .member("json") || path[1] == .member("protobuf") || path[1] == .member("fields")
+        else { return nil }
+        if case .member(let form) = steps[1], Self.bodyForms.contains(form) { return nil }
+        return (steps.dropFirst(), path.dropFirst(2))
+    }
+
+    private static func matches(_ pattern: ArraySlice<Step>, _ path: ArraySlice<Step>) -> Bool {
         pattern.count <= path.count && zip(pattern, path).allSatisfy { $0 == .any || $0 == $1 }
+    }
+
+    private static func reaches(_ pattern: ArraySlice<Step>, into path: ArraySlice<Step>, isList: Bool) -> Bool {
+        guard let next = pattern.dropFirst(path.count).first, matches(pattern.prefix(path.count), path) else {
+            return false
+        }
+        return switch next {
+        case .any: true
+        case .member: !isList
+        case .element: isList
+        }
     }
 }

@@ -67,6 +67,14 @@ struct PathTable {
         return verdict
     }
 
+    /// Whether rules ignore something that an object or a list at a path may contain.
+    func ignoresInside(_ path: Int, isList: Bool, from: Direction, type: String?) -> Bool {
+        hasRules
+            && rules.ignored.contains {
+                $0.frames.covers(from, type) && $0.path.reaches(into: steps[path], isList: isList)
+            }
+    }
+
     private func decide(_ path: [FieldPath.Step], _ from: Direction, _ type: String?) -> Verdict {
         if rules.ignored.contains(where: { $0.covers(from, type, path) }) { return .ignored }
         let masks = rules.masks.filter { $0.place.covers(from, type, path) }
