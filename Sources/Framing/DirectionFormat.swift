@@ -69,7 +69,7 @@ package struct DirectionFormat: Sendable {
     package func decodeBody(of content: RawSpan, _ shape: FrameShape, isTyped: Bool = true) -> DecodedBody {
         let bytes = content.extracting(shape.head..<shape.head + shape.body)
         return body(of: shape).decode(
-            bytes, type: isTyped ? type(of: content, shape) : nil, head: headFields(of: content, shape))
+            bytes, type: isTyped ? type(of: content, shape) : nil, head: bodyHead(of: content, shape))
     }
 
     /// A frame's source, from its head or body.

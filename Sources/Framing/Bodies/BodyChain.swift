@@ -13,8 +13,19 @@ package struct BodyChain: Sendable {
     /// Whether an encoding depends on the header's fields.
     var readsHead: Bool { encodings.contains { $0.role.contains(.readsHead) } }
 
-    /// Whether frames of another format are inside, which has secrets of its own.
-    var hasInnerSecrets: Bool { encodings.contains { ($0 as? FormatBody)?.hasSecrets == true } }
+    /// The header's fields that are keys.
+    var keyFields: [String] { encodings.compactMap { ($0 as? XORBody)?.keyField } }
+
+    /// Whether frames of another format are inside, also in fields, which has secrets of its own.
+    var hasInnerSecrets: Bool {
+        encodings.contains { encoding in
+            switch encoding {
+            case let frames as FormatBody: frames.hasSecrets
+            case let fields as FieldsBody: fields.hasInnerSecrets
+            default: false
+            }
+        }
+    }
 
     /// Whether an encoding reads numbers of a byte order.
     var hasNumbers: Bool { encodings.contains { $0 is FieldsBody || $0 is BlocksBody } }
@@ -38,19 +49,19 @@ package struct BodyChain: Sendable {
     // MARK: Decoding
 
     /// Decodes a body. An empty one is left as it is, without faults.
-    package func decode(_ body: RawSpan, type: String?, head: [Field] = []) -> DecodedBody {
+    package func decode(_ body: RawSpan, type: String?, head: BodyHead = BodyHead()) -> DecodedBody {
         var decoded = DecodedBody(.opaque)
         // An empty body is not wrapped: only the encoding of its meaning applies.
         let encodings =
             body.byteCount > 0 ? encodings[...] : encodings.suffix(1).filter { $0.role.contains(.readsNothing) }[...]
-        var context = BodyContext(type: type, head: head)
+        var context = BodyContext(type: type, head: head.fields, keys: head.keys)
         for encoding in encodings {
             let step = decoded.withBytes(of: body) { encoding.decode($0, context) }
             switch step {
             case .unchanged(let form): decoded.form = form
             case .bytes(let bytes, let form): decoded = DecodedBody(form, bytes: bytes)
-            case .frames(let bytes, let redacted):
-                decoded = DecodedBody(.json, bytes: bytes)
+            case .redactable(let bytes, let form, let redacted):
+                decoded = DecodedBody(form, bytes: bytes)
                 decoded.redacted = redacted
             case .locked: return clearBody(body, context.type) ?? DecodedBody(.opaque)
             case .fault(let kind, let message):
@@ -84,7 +95,7 @@ package struct BodyChain: Sendable {
     }
 
     /// The kind of fault that `decode` would find first; nil if it would find none.
-    func fault(of body: RawSpan, type: String?, head: @autoclosure () -> [Field] = []) -> BodyFault.Kind? {
+    func fault(of body: RawSpan, type: String?, head: @autoclosure () -> BodyHead = BodyHead()) -> BodyFault.Kind? {
         guard !isPlain, body.byteCount > 0, let first = encodings.first, !first.role.contains(.locked) else {
             return nil
         }
@@ -95,7 +106,7 @@ package struct BodyChain: Sendable {
             case .unknown: break
             }
         }
-        return decode(body, type: type, head: readsHead ? head() : []).faults.first?.kind
+        return decode(body, type: type, head: readsHead ? head() : BodyHead()).faults.first?.kind
     }
 
     /// A body that should be encrypted but was sent in the clear; nil if it was not.
@@ -135,21 +146,50 @@ package struct BodyChain: Sendable {
     ///
     /// Bytes are taken as on the wire if the chain defines what bytes mean, or if its key is unknown: that is what a trace shows
     /// in hex. Text is taken as it is where JSON is expected, syntax errors included.
+    ///
+    /// - Parameter length: how many bytes the body had; nil if that is not known. It tells what could not be decoded, and is shown
+    ///   as it came, from what was decoded to bytes; and an empty body from one that was decoded to nothing.
     package func encode(
-        _ content: BodyContent, type: String?, head: [Field] = []
+        _ content: BodyContent, type: String?, head: BodyHead = BodyHead(), length: Int? = nil
     ) throws(EncodingError) -> [UInt8] {
         if case .bytes(let bytes) = content {
             let isLocked = encodings.contains { $0.role.contains(.locked) }
             if isLocked || encodings.last?.role.contains(.meaning) == true { return bytes }
         }
-        if content.bytes.isEmpty { return [] }
+        if content.bytes.isEmpty, length ?? 0 == 0 { return [] }
+        do throws(EncodingError) {
+            let bytes = try wrapped(content, type, head)
+            guard let length, bytes.count != length, isAsItCame(content, length, type, head) else { return bytes }
+            return content.bytes
+        } catch {
+            if let length, isAsItCame(content, length, type, head) { return content.bytes }
+            throw error
+        }
+    }
+
+    /// Whether content is what a body of that length is shown as that could not be decoded.
+    private func isAsItCame(_ content: BodyContent, _ length: Int, _ type: String?, _ head: BodyHead) -> Bool {
+        let bytes = content.bytes
+        guard bytes.count == length else { return false }
+        let decoded = decode(bytes.span.bytes, type: type, head: head)
+        guard !decoded.faults.isEmpty, (decoded.bytes ?? bytes) == bytes else { return false }
+        switch (content, decoded.form) {
+        case (.bytes, .opaque), (.text, .text), (.json, .json): return true
+        default: return false
+        }
+    }
+
+    /// Content with all encodings.
+    private func wrapped(
+        _ content: BodyContent, _ type: String?, _ head: BodyHead
+    ) throws(EncodingError) -> [UInt8] {
         var content = content
         var encodings = encodings[...]
         // JSON whose key is unknown is what `clearBody` read.
         if case .json = content, let locked = encodings.lastIndex(where: { $0.role.contains(.locked) }) {
             encodings = encodings[(locked + 1)...]
         }
-        let context = BodyContext(type: type, head: head)
+        let context = BodyContext(type: type, head: head.fields, keys: head.keys)
         for encoding in encodings.reversed() { content = .bytes(try encoding.encode(content, context)) }
         return content.bytes
     }

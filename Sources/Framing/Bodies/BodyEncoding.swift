@@ -85,6 +85,8 @@ struct BodyContext {
     var isDecrypted = false
     /// The header's fields, if the chain depends on them.
     var head: [Field] = []
+    /// The bytes of those fields that are keys.
+    var keys: [String: [UInt8]] = [:]
 }
 
 /// An encoding's result.
@@ -93,8 +95,9 @@ enum BodyStep {
     case unchanged(DecodedBody.Form)
     /// These bytes.
     case bytes([UInt8], DecodedBody.Form)
-    /// Frames of another format as JSON, and the same with that format's secrets redacted; nil if it has none.
-    case frames([UInt8], redacted: [UInt8]?)
+    /// Frames of another format as JSON, or fields with such frames, and the same without that format's secrets; nil if there are
+    /// none.
+    case redactable([UInt8], DecodedBody.Form, redacted: [UInt8]?)
     /// There is no key: the body stays as it is, which is not a fault.
     case locked
     /// The input is not encoded this way.

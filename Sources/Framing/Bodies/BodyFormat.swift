@@ -17,7 +17,9 @@ package struct BodyFormat: Sendable {
         self.byType = byType
         self.cases = cases
         self.otherwise = otherwise
-        hasNames = ([otherwise] + byType.values + cases.map(\.chain)).contains { $0.structure?.hasNames ?? false }
+        let chains = [otherwise] + Array(byType.values) + cases.map(\.chain)
+        hasNames = chains.contains { $0.structure?.hasNames ?? false }
+        keyFields = Set(chains.flatMap(\.keyFields)).sorted()
         isPlain = otherwise.isPlain && byType.values.allSatisfy(\.isPlain) && cases.isEmpty
     }
 
@@ -26,6 +28,9 @@ package struct BodyFormat: Sendable {
 
     /// Whether values of structured bodies have names.
     let hasNames: Bool
+
+    /// The header's fields that are keys of bodies.
+    let keyFields: [String]
 
     /// Whether all bodies are shown as bytes in hex, so that no condition can refer to their content.
     var isOpaque: Bool { chains.allSatisfy(\.isOpaque) }
@@ -37,26 +42,28 @@ package struct BodyFormat: Sendable {
     ///
     /// - Parameters:
     ///   - type: the frame's type, evaluated only if needed.
-    ///   - head: the header's fields, evaluated only if needed.
+    ///   - head: the header, evaluated only if needed.
     package func decode(
-        _ body: RawSpan, type: @autoclosure () -> String?, head: @autoclosure () -> [Field] = []
+        _ body: RawSpan, type: @autoclosure () -> String?, head: @autoclosure () -> BodyHead = BodyHead()
     ) -> DecodedBody {
         if isPlain, byType.isEmpty { return otherwise.decode(body, type: nil) }
         let type = type()
         if !cases.isEmpty {
-            let fields = head()
-            let chain = chain(for: type, head: fields)
-            return chain.decode(body, type: type, head: fields)
+            let head = head()
+            let chain = chain(for: type, head: head.fields)
+            return chain.decode(body, type: type, head: head)
         }
         let chain = chain(for: type)
-        return chain.decode(body, type: type, head: chain.readsHead ? head() : [])
+        return chain.decode(body, type: type, head: chain.readsHead ? head() : BodyHead())
     }
 
     /// Encodes `content`.
+    ///
+    /// - Parameter length: how many bytes the body had; nil if that is not known.
     package func encode(
-        _ content: BodyContent, type: String?, head: [Field] = []
+        _ content: BodyContent, type: String?, head: BodyHead = BodyHead(), length: Int? = nil
     ) throws(EncodingError) -> [UInt8] {
-        try chain(for: type, head: head).encode(content, type: type, head: head)
+        try chain(for: type, head: head.fields).encode(content, type: type, head: head, length: length)
     }
 
     /// The names of the keys that are used.

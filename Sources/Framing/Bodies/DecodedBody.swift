@@ -41,6 +41,12 @@ package struct DecodedBody: Sendable, Hashable {
 
     private var isIncomplete = false
 
+    /// The body without the secrets that the formats of frames inside declare.
+    var withoutInnerSecrets: DecodedBody {
+        guard let redacted else { return self }
+        return DecodedBody(form, bytes: redacted, faults: faults)
+    }
+
     /// Whether the body could not be decoded but may be readable to others, so that the location of its secrets is unknown.
     /// Encrypted bodies are unreadable, and those a format declares as hex have no secrets.
     private func mayHideSecrets(_ paths: [[String]], in body: RawSpan) -> Bool {

@@ -19,7 +19,7 @@ extension DirectionFormat {
             throw EncodingError("the frame has no field \(field.name); it has \(known.isEmpty ? "none" : known)")
         }
         let body = try body.map { body throws(EncodingError) in
-            try self.body(of: shape).encode(body, type: type(of: content, shape), head: headFields(of: content, shape))
+            try self.body(of: shape).encode(body, type: type(of: content, shape), head: bodyHead(of: content, shape))
         }
         let known = fields(of: content, shape)
         // Fields that are given as they are do not have to follow from the others.

@@ -48,7 +48,9 @@ extension DirectionFormat {
         var other: (layout: FrameLayout, body: [UInt8])?
         for layout in try candidates(fields, line.layout, type: line.type) {
             do throws(EncodingError) {
-                let body = try (layout.body ?? body).encode(line.body, type: line.type, head: fields)
+                let format = layout.body ?? self.body
+                let head = layout.bodyHead(of: fields, keys: format.keyFields)
+                let body = try format.encode(line.body, type: line.type, head: head, length: line.bodyLength)
                 if line.bodyLength ?? body.count == body.count {
                     return try layout.write(fields, body: body, verifying: fields)
                 }

@@ -17,10 +17,16 @@ enum FormatExtension {
     private static let longest = 8
 
     /// The outermost mapping with what it inherits; the node itself if it extends nothing.
-    static func resolve(_ file: YAMLMap, _ source: Source?) -> Node {
+    ///
+    /// - Parameters:
+    ///   - path: the file's path, for error messages.
+    ///   - source: the text of another file by its path from this one's folder.
+    static func resolve(_ file: YAMLMap, in path: String, _ source: Source?) -> Node {
         let (node, context) = (file.node, file.context)
         var chain: [Node] = []
         var current = node
+        // The folder of the current file, from that of the first one.
+        var folder = ""
         while let name = chain.isEmpty ? file["extends"] : current.member("extends") {
             guard let text = name.string else {
                 context.add("extends should be the name of a format, found \(name.kindName)", at: name)
@@ -30,16 +36,22 @@ enum FormatExtension {
                 context.add("more than \(longest) formats extend one another", at: node.member("extends"))
                 break
             }
-            guard let yaml = Self.text(of: text, source) else {
+            let other = isName(text) || text.hasPrefix("/") ? text : folder + text
+            guard let yaml = Self.text(of: other, source) else {
                 let known = BuiltInFormats.names + ExampleFormats.names.map { ExampleFormats.prefix + $0 }
                 context.add(
                     "there is no format \(text) to extend; \(LoadContext.hint(text, known)). A file's name ends in .yaml, and is relative to this file",
-                    at: chain.isEmpty ? name : node.member("extends"))
+                    at: name)
                 break
             }
-            guard let base = FormatYAML.compose(yaml, context: context), base.mapping != nil else { break }
+            let isBeside = !isName(other) && !other.hasPrefix("/")
+            let lines = context.extended.add(isBeside ? Self.folder(of: path) + other : other)
+            guard let base = FormatYAML.compose(yaml, context: context, after: lines),
+                YAMLMap(base, path: FormatLoader.topPath, context: context) != nil
+            else { break }
             chain.append(current)
             current = base
+            folder = Self.folder(of: other)
         }
         return chain.reversed().reduce(current) { merge($1, over: $0) }
     }
@@ -50,6 +62,16 @@ enum FormatExtension {
             return ExampleFormats.yaml(of: String(name.dropFirst(ExampleFormats.prefix.count)))
         }
         return source?(name)
+    }
+
+    /// Whether a text names a format rather than a file.
+    private static func isName(_ text: String) -> Bool {
+        BuiltInFormats.yaml(of: text) != nil || text.hasPrefix(ExampleFormats.prefix)
+    }
+
+    /// The folder of a file, with the slash after it; empty if its path has none.
+    private static func folder(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
     private static func merge(_ own: Node, over base: Node) -> Node {
@@ -71,6 +93,7 @@ enum FormatExtension {
             for other in layouts where other != key && given[other] == nil { result.remove(other) }
         }
         result.remove("extends")
-        return Node(.mapping(result), mark: base.mark)
+        // What is missing is missing in the file that extends the other.
+        return Node(.mapping(result), mark: own.mark)
     }
 }

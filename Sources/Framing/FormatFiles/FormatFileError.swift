@@ -8,6 +8,8 @@ public struct FormatFileError: Error, Sendable, CustomStringConvertible {
         public var column: Int
         /// What was found, and what is expected.
         public var message: String
+        /// Where it is if not in the error's file: in one that this file extends.
+        public package(set) var file: String?
 
         /// `3:9: message`
         public var description: String { "\(line):\(column): \(message)" }
@@ -15,7 +17,7 @@ public struct FormatFileError: Error, Sendable, CustomStringConvertible {
 
     /// The file, or the built-in format.
     public var file: String
-    /// The errors, in file order.
+    /// The errors, in file order; those in files that it extends come last.
     public var faults: [Fault]
 
     /// The errors in a file.
@@ -26,6 +28,6 @@ public struct FormatFileError: Error, Sendable, CustomStringConvertible {
 
     /// One line per fault: `file:3:9: message`
     public var description: String {
-        faults.map { "\(file):\($0)" }.joined(separator: "\n")
+        faults.map { "\($0.file ?? file):\($0)" }.joined(separator: "\n")
     }
 }

@@ -47,15 +47,19 @@ package enum FormatLoader {
         let context = LoadContext()
         context.probe = probe
         defer { context.sharedNames = [:] }  // its maps keep the context alive
-        let format = read(yaml, parameters, context, source)
+        let format = read(yaml, file, parameters, context, source)
         if format == nil, context.faults.isEmpty {
             context.add("the format does not say how to read its frames", line: 1, column: 1)
         }
         guard let format, context.faults.isEmpty else {
-            let sorted = context.faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
-            throw FormatFileError(file: file, faults: sorted)
+            throw FormatFileError(file: file, faults: inOrder(context.faults, context))
         }
-        return (format, context.warnings.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        return (format, inOrder(context.warnings, context))
+    }
+
+    /// Faults in the order of the files and their lines.
+    private static func inOrder(_ faults: [FormatFileError.Fault], _ context: LoadContext) -> [FormatFileError.Fault] {
+        faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }.map { context.extended.located($0) }
     }
 
     /// The format that a file describes, then the variant of it that is recognized as well (`detect.alsoWith`), if there is one.
@@ -77,13 +81,14 @@ package enum FormatLoader {
     }
 
     private static func read(
-        _ yaml: String, _ parameters: [String: String], _ context: LoadContext, _ source: ((String) -> String?)?
+        _ yaml: String, _ path: String, _ parameters: [String: String], _ context: LoadContext,
+        _ source: ((String) -> String?)?
     ) -> Format? {
         guard let own = FormatYAML.compose(yaml, context: context),
             let file = YAMLMap(own, path: topPath, context: context),
             let top = YAMLMap(
-                FormatExtension.resolve(file.reading(section), source), path: topPath, context: context)?.reading(
-                    section)
+                FormatExtension.resolve(file.reading(section), in: path, source), path: topPath, context: context)?
+                .reading(section)
         else { return nil }
         readParameters(top, parameters, context)
         readNames(top)
@@ -117,7 +122,7 @@ package enum FormatLoader {
         let beginning = RelayLoader.beginning(top)
         let upgrade = RelayLoader.upgrade(top)
         let ports = ports(top)
-        let secrets = SecretLoader.secrets(top, sides) + innerSecrets(sides)
+        let secrets = SecretLoader.secrets(top, sides) + (sides.map { innerSecrets($0) } ?? [])
         let hazards = HazardLoader.hazards(top)
         let summary = top.text("summary") ?? ""
         let name = top.requiredText("format")
@@ -135,14 +140,6 @@ package enum FormatLoader {
         StateLoader.read(top, into: &format)
         format.sequence = top.map("sequence", SequenceLoader.section).flatMap { SequenceLoader.rule($0, sides) }
         return format
-    }
-
-    /// Bodies of frames inside are redacted where their formats say so. What is always secret is what they do not frame.
-    private static func innerSecrets(_ sides: PerDirection<DirectionFormat>?) -> [Secret] {
-        let chains = Direction.allCases.flatMap { side in
-            sides.map { $0[side].body.chains + $0[side].layouts.flatMap { $0.body?.chains ?? [] } } ?? []
-        }
-        return chains.contains(where: \.hasInnerSecrets) ? [Secret(path: ["body", "json", FormatBody.unframed])] : []
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -363,8 +360,11 @@ package enum FormatLoader {
         guard let client = direction(map, .fromClient, layouts, bodies),
             let server = direction(map, .fromServer, layouts, bodies)
         else { return nil }
-        return Format(
-            name: name, summary: "", ports: [], directions: PerDirection(fromClient: client, fromServer: server))
+        let sides = PerDirection(fromClient: client, fromServer: server)
+        var format = Format(name: name, summary: "", ports: [], directions: sides)
+        // It cannot declare secrets, but the formats of frames inside its own may have some.
+        format.secrets = Format.withCopies(innerSecrets(sides), sides)
+        return format
     }
 
     /// One of the two sides.

@@ -28,6 +28,8 @@ package final class LoadContext {
     /// The formats that the file describes for what is inside its bodies, and how deeply they are nested.
     var formats: [String: Node] = [:]
     var nesting = 0
+    /// The files that it extends.
+    var extended = ExtendedFiles()
     /// The side that is being read.
     var side = Direction.fromClient
     /// What takes note of keys, for tests.

@@ -89,6 +89,18 @@ package struct StructuredHead: Head {
         return try write(given, body: body)
     }
 
+    /// The header with these values whatever body follows: lengths that depend on it may differ. Nil if it cannot be written.
+    func draft(_ fields: [Field]) -> [UInt8]? {
+        let known = Set(structure.names + [StructureWalk.rest])
+        let given = fields.filter { known.contains($0.name) }
+        if let raw = fields.last(where: { $0.name == Self.raw })?.value.rawBytes,
+            let read = plainFields(of: raw.span.bytes), Self.same(read, given)
+        {
+            return raw
+        }
+        return try? StructureWriter.write(structure, given, body: nil)
+    }
+
     /// The header with these values, for a body of this size.
     ///
     /// - Parameter old: the header that is rewritten.

@@ -164,11 +164,11 @@ package final class FrameKinds {
         let body = content.extracting(shape.head..<shape.head + shape.body)
         if let kind, !kinds[kind].bodyVaries {
             return kinds[kind].body.fault(
-                of: body, type: kinds[kind].type, head: format.headFields(of: content, shape))
+                of: body, type: kinds[kind].type, head: format.bodyHead(of: content, shape))
         }
         let type = format.type(of: content, shape)
-        let head = format.headFields(of: content, shape)
-        return format.body(of: shape).chain(for: type, head: head).fault(of: body, type: type, head: head)
+        let head = format.bodyHead(of: content, shape)
+        return format.body(of: shape).chain(for: type, head: head.fields).fault(of: body, type: type, head: head)
     }
 }
 
@@ -242,7 +242,7 @@ extension FrameKinds {
             return DecodedBody(.protobuf, bytes: json)
         }
         if hasPlainBodies { return kinds[kind].body.decode(body, type: kinds[kind].type) }
-        let head = kinds[kind].body.readsHead ? format.headFields(of: content, shape) : []
+        let head = kinds[kind].body.readsHead ? format.bodyHead(of: content, shape) : BodyHead()
         return kinds[kind].body.decode(body, type: kinds[kind].type, head: head)
     }
 }

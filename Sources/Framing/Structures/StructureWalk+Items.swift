@@ -199,8 +199,16 @@ extension StructureWalk {
 
     /// A body inside a structure as a value; its bytes if those before it have taken too much.
     private mutating func decoded(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
-        guard decodedBytes < Self.mostDecoded else { return .bytes(bytes.copied()) }
-        let value = Self.value(bytes, chain)
+        let mayHide = hidesSecrets && chain.hasInnerSecrets
+        guard decodedBytes < Self.mostDecoded else {
+            hasUnreadBodies = true
+            return mayHide ? .text(JSONRedaction.mark) : .bytes(bytes.copied())
+        }
+        let body = chain.decode(bytes, type: nil)
+        if !body.faults.isEmpty || body.bytes?.isEmpty == true && bytes.byteCount > 0 { hasUnreadBodies = true }
+        // Frames that could not be read are hidden, unless nobody can read them.
+        if mayHide, body.faults.contains(where: { $0.kind != .wrongKey }) { return .text(JSONRedaction.mark) }
+        let value = Self.value(bytes, mayHide ? body.withoutInnerSecrets : body)
         switch value {
         case .json(let text), .text(let text): decodedBytes += text.utf8.count
         case .bytes(let bytes): decodedBytes += bytes.count
@@ -211,9 +219,12 @@ extension StructureWalk {
 
     /// A body inside a structure as a value: JSON as it is.
     static func value(_ bytes: RawSpan, _ chain: BodyChain) -> FieldValue {
-        let decoded = chain.decode(bytes, type: nil)
-        return decoded.withBytes(of: bytes) { shown in
-            switch decoded.form {
+        value(bytes, chain.decode(bytes, type: nil))
+    }
+
+    private static func value(_ bytes: RawSpan, _ body: DecodedBody) -> FieldValue {
+        body.withBytes(of: bytes) { shown in
+            switch body.form {
             case .json, .protobuf, .fields: .json(shown.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
             case .text: WordLine.text(shown)
             case .opaque: .bytes(shown.copied())

@@ -99,6 +99,10 @@ struct StructureWalk: Sendable {
     var searched = 0
     /// How many bytes the bodies inside were decoded to.
     var decodedBytes = 0
+    /// Whether bodies inside could not be decoded, so that their values do not say how they were written.
+    var hasUnreadBodies = false
+    /// Whether bodies inside are shown without the secrets of the formats of frames in them.
+    var hidesSecrets = false
 
     /// Whether faults are described. A search, which tries most places in vain, has no use for that.
     var explains = true

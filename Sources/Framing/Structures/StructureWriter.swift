@@ -290,7 +290,10 @@ struct StructureWriter {
     static func body(_ value: JSONValue?, _ chain: BodyChain) throws(EncodingError) -> [UInt8] {
         guard let value else { return [] }
         if chain.isOpaque { return try raw(value, "the body") }
-        if case .text(let text) = value, !chain.readsJSON { return try chain.encode(.text(text), type: nil) }
+        if case .text(let text) = value {
+            if chain.showsBytes, let bytes = value.field?.rawBytes { return try chain.encode(.bytes(bytes), type: nil) }
+            if !chain.readsJSON { return try chain.encode(.text(text), type: nil) }
+        }
         return try chain.encode(.json(Array(value.compactText.utf8)), type: nil)
     }
 }
@@ -377,6 +380,11 @@ extension Structure.Item {
 }
 
 extension BodyChain {
+    /// Whether a value of the chain is bytes, in hex, if it is not JSON: it is no text, or its key is unknown.
+    fileprivate var showsBytes: Bool {
+        encodings.contains { $0.role.contains(.locked) } || !(encodings.last is TextBody) && !readsJSON
+    }
+
     /// Whether a value of the chain is JSON rather than text.
     fileprivate var readsJSON: Bool {
         encodings.last.map { $0 is JSONBody || $0 is ProtobufBody || $0 is FieldsBody } ?? false

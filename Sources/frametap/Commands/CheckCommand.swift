@@ -58,7 +58,7 @@ struct CheckCommand: ParsableCommand {
         let (format, warnings) = try FormatLoader.loadWithWarnings(
             String(decoding: bytes, as: UTF8.self), file: file, source: { FileInput.format(named: $0, beside: file) })
         for warning in warnings {
-            warn("\(file):\(warning.line):\(warning.column): warning: \(warning.message)")
+            warn("\(warning.file ?? file):\(warning.line):\(warning.column): warning: \(warning.message)")
         }
         output.write(Array("\(file): \(format.name) is well-formed\n".utf8))
         var isComplete = true

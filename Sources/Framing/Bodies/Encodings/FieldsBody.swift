@@ -6,7 +6,7 @@ import YAML
 ///     body: { fields: [{ topic: { type: string, size: u16 } }, { payload: { type: bytes, size: rest } }] }
 ///
 /// Sizes and conditions may refer to the header's fields. Bytes after the last item are shown as `rest`; a body that ends inside a
-/// list, or that has a number that JSON cannot hold, as it came, too, as `raw`.
+/// list, or that has a number that JSON cannot hold or a body that could not be decoded, as it came, too, as `raw`.
 struct FieldsBody: BodyEncoding {
     static let name = "fields"
     static let needsOptions = true
@@ -22,15 +22,20 @@ struct FieldsBody: BodyEncoding {
     /// What a body consists of.
     private(set) var structure: Structure
 
+    /// Whether frames of another format are in its fields, which has secrets of its own.
+    let hasInnerSecrets: Bool
+
     init(_ options: YAMLMap?) {
         guard let options, let list = options["of"] else {
             options?.fault("fields lacks the list of its fields")
             structure = Structure(sequences: [Structure.Sequence()])
+            hasInnerSecrets = false
             return
         }
         let loader = StructureLoader(
             context: options.context, order: options.context.bodyOrder, outside: options.context.headNames)
         structure = loader.structure(list, path: options.path, isBounded: true)
+        hasInnerSecrets = structure.bodies.contains(where: \.hasInnerSecrets)
     }
 
     var role: BodyRole { [.meaning, .readsHead] }
@@ -52,12 +57,27 @@ struct FieldsBody: BodyEncoding {
         if let fault = walk.fault { return .fault(.badBody, fault) }
         if values.isCut { return .fault(.badBody, "the body has more than \(StructureValues.most) values") }
         var fields = values.fields
-        if hasRaw, values.isLossy || walk.isBroken && !isWritten(fields, input, context) {
+        let isLossy = values.isLossy || walk.hasUnreadBodies
+        if hasRaw, isLossy || walk.isBroken && !isWritten(fields, input, context) {
             fields.append(Field(StructuredHead.raw, .bytes(input.copied())))
         }
+        let json = Self.json(fields)
+        return hasInnerSecrets ? .redactable(json, .fields, redacted: redacted(input, context)) : .bytes(json, .fields)
+    }
+
+    private static func json(_ fields: [Field]) -> [UInt8] {
         var json: [UInt8] = []
         JSONOutput.object(fields, into: &json)
-        return .bytes(json, .fields)
+        return json
+    }
+
+    /// The fields without the secrets of frames in them. Read again: what is hidden may have any length.
+    private func redacted(_ input: RawSpan, _ context: BodyContext) -> [UInt8] {
+        var walk = StructureWalk(scope: StructureScope(context.head))
+        walk.hidesSecrets = true
+        var values = StructureValues()
+        _ = walk.go(structure, input, end: input.byteCount, isBody: true, &values)
+        return Self.json(values.fields)
     }
 
     /// Whether values are written as these bytes: those of a list that ends with the body, in the middle of an element, are not.
@@ -71,10 +91,15 @@ struct FieldsBody: BodyEncoding {
 
     /// The bytes that came with values, if they still are those of these values.
     private func raw(_ members: [JSONValue.Member], _ context: BodyContext) -> [UInt8]? {
-        guard hasRaw, let bytes = members.last(where: { $0.name == StructuredHead.raw })?.value.field?.rawBytes,
-            case .bytes(let text, _) = decode(bytes.span.bytes, context),
-            case .object(let read) = JSONValue(compact: text.span.bytes)
-        else { return nil }
+        guard hasRaw, let bytes = members.last(where: { $0.name == StructuredHead.raw })?.value.field?.rawBytes else {
+            return nil
+        }
+        let text: [UInt8]
+        switch decode(bytes.span.bytes, context) {
+        case .bytes(let json, _), .redactable(let json, _, _): text = json
+        case .unchanged, .locked, .fault: return nil
+        }
+        guard case .object(let read) = JSONValue(compact: text.span.bytes) else { return nil }
         return JSONValue.object(read).compactText == JSONValue.object(members).compactText ? bytes : nil
     }
 

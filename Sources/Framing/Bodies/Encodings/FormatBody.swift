@@ -68,6 +68,9 @@ struct FormatBody: BodyEncoding {
 
     var role: BodyRole { .meaning }
 
+    /// The format's secrets, and those of formats inside its frames.
+    var secrets: [Secret] { inner?.format.secrets ?? [] }
+
     /// Whether the format has secrets.
     var hasSecrets: Bool { inner?.format.secrets.isEmpty == false }
 
@@ -97,7 +100,7 @@ struct FormatBody: BodyEncoding {
             JSONValue.array(list).write(into: &json)
             return json
         }
-        return .frames(json(frames.list), redacted: frames.redacted.map(json))
+        return .redactable(json(frames.list), .json, redacted: frames.redacted.map(json))
     }
 
     func encode(_ content: BodyContent, type: String?) throws(EncodingError) -> [UInt8] {
@@ -149,41 +152,62 @@ private final class InnerFrames: FrameReceiver {
             members.append(("fields", .fields(format.fields(of: content, shape))))
             let body = content.extracting(shape.head..<shape.head + shape.body)
             let decoded = format.decodeBody(of: content, shape)
+            let place = members.count
             decoded.withBytes(of: body) { shown in
                 byteCount += shown.byteCount
-                members.append(("body", .members([Self.shown(shown, decoded.form)])))
+                // Of what could not be decoded, and of what was decoded to nothing, the length tells how it is written.
+                let isUnread = decoded.form == .opaque && !decoded.faults.isEmpty
+                let needsLength = isUnread || shown.byteCount == 0 && shape.body > 0
+                let length: [(String, JSONValue)] = needsLength ? [("length", .integer(shape.body))] : []
+                members.append(("body", .members(length + [Self.shown(shown, decoded.form)])))
             }
             if let kind = format.layouts[shape.layout].name { members.append(("layout", .text(kind))) }
+            // Frames of yet another format, or fields with such frames.
+            let redacted = decoded.redacted.map { bytes in
+                var members = members
+                members[place].1 = .members([Self.shown(bytes.span.bytes, decoded.form)])
+                return JSONValue.members(members)
+            }
             var values = FrameValues(info: frame, direction: side)
             values.body = decoded
             let paths = SecretPaths(secrets, from: side) {
                 values.fulfil($0, content: content, shape: shape, format: format)
             }
-            append(.members(members), hiding: Self.places(paths, decoded.form))
+            append(.members(members), redacted: redacted, hiding: Self.places(paths, decoded))
         }
     }
 
     /// Where the secrets of a frame are in what is shown of it.
-    private static func places(_ paths: SecretPaths, _ form: DecodedBody.Form) -> [[String]] {
+    private static func places(_ paths: SecretPaths, _ body: DecodedBody) -> [[String]] {
+        let isBytes = body.form == .opaque || body.form == .text
+        let isUnread = body.faults.contains { $0.kind != .wrongKey }
+        // Only what was read has such bytes.
+        let leftovers = [StructureWalk.rest, StructuredHead.raw, FormatBody.unframed]
         var places = paths.fields.map { ["fields"] + $0 }
         // A header as it came has the secrets of its fields.
         if !places.isEmpty { places.append(["fields", StructuredHead.raw]) }
         for path in paths.body {
             let inside = path.first.map(BodyFormat.isForm) == true ? Array(path.dropFirst()) : path
             // Where secrets are in bytes, or in a text, is not known.
-            if inside.isEmpty || form == .opaque || form == .text {
+            if inside.isEmpty || isBytes && (isUnread || !leftovers.contains(inside[inside.count - 1])) {
                 places.append(["body"])
-            } else {
+            } else if !isBytes {
                 places += ["json", "protobuf", "fields"].map { ["body", $0] + inside }
             }
         }
         return places
     }
 
-    private func append(_ frame: JSONValue, hiding places: [[String]]) {
-        if redacted == nil, !places.isEmpty { redacted = list }
+    /// Adds a frame.
+    ///
+    /// - Parameters:
+    ///   - known: the frame without the secrets of formats inside it; nil if it has none.
+    ///   - places: where its other secrets are.
+    private func append(_ frame: JSONValue, redacted known: JSONValue? = nil, hiding places: [[String]]) {
+        if redacted == nil, known != nil || !places.isEmpty { redacted = list }
         list.append(frame)
         guard redacted != nil else { return }
+        let frame = known ?? frame
         guard !places.isEmpty else {
             redacted?.append(frame)
             return

@@ -2,7 +2,8 @@ import Streams
 
 /// The encoding `xor`: each byte XORed with the next one of a key, over and over (WebSocket's mask, RFC 6455 section 5.3).
 ///
-///     body: [{ xor: { key: mask } }, json]       the key is the header's field mask; a frame without it is not masked
+///     body: [{ xor: { key: mask } }, json]       the key is the header's field mask: its bytes as they were sent; a frame
+///                                                without it is not masked
 ///     body: [{ xor: { key: 0x5a } }, json]       always the same key
 struct XORBody: BodyEncoding {
     static let name = "xor"
@@ -33,6 +34,9 @@ struct XORBody: BodyEncoding {
 
     var role: BodyRole { .readsHead }
 
+    /// The header's field that is the key; nil if the key is always the same.
+    var keyField: String? { if case .field(let name) = key { name } else { nil } }
+
     func decode(_ input: RawSpan, _ context: BodyContext) -> BodyStep {
         let key = key(context)
         if key.isEmpty { return .unchanged(.opaque) }
@@ -50,8 +54,10 @@ struct XORBody: BodyEncoding {
         switch key {
         case .bytes(let bytes): return bytes
         case .field(let name):
+            if let bytes = context.keys[name] { return bytes }
             guard let value = context.head.first(where: { $0.name == name })?.value else { return [] }
-            if case .integer(let number) = value { return [UInt8(truncatingIfNeeded: number)] }
+            // A number without bytes of its own: bits of another one, digits, or what is computed.
+            if let number = value.bitPattern { return [UInt8(truncatingIfNeeded: number)] }
             return value.rawBytes ?? []
         }
     }
