@@ -10,8 +10,11 @@ enum Conversation {
     static let nobody = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
 
     /// A recording of messages, one after the other, a millisecond apart, on one connection.
+    ///
+    /// - Parameter closer: who closes it first.
     static func recording(
-        _ format: Format, _ messages: [(from: Direction, bytes: [UInt8])], rules: TraceRules = TraceRules()
+        _ format: Format, _ messages: [(from: Direction, bytes: [UInt8])], rules: TraceRules = TraceRules(),
+        closedBy closer: Direction = .fromClient
     ) throws -> Recording {
         let reading = TraceReading(of: "test")
         let decoder = Decoder(
@@ -22,7 +25,7 @@ enum Conversation {
             time = time + .milliseconds(1)
             connection.received(message.bytes.span.bytes, from: message.from, at: time, packet: 0)
         }
-        connection.closed(Closing(reason: .fin, by: .fromClient, time: time + .milliseconds(1)))
+        connection.closed(Closing(reason: .fin, by: closer, time: time + .milliseconds(1)))
         decoder.finish()
         return try Recording(reading.trace, format: format.name, rules: rules)
     }

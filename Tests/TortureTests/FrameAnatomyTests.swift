@@ -48,4 +48,13 @@ import Testing
             #expect(number.first == "`tag` of it is split after its 1st byte")
         }
     }
+
+    /// A frame is cut everywhere, but a large one only near its ends and at some places between them.
+    @Test func theNumberOfCutsIsBounded() {
+        func places(_ count: Int) -> [Int] { FrameAnatomy([UInt8](repeating: 0, count: count)).places }
+        let most = FrameAnatomy.mostPlaces
+        #expect(places(most) == Array(1..<most))
+        let large = places(1 << 20)
+        #expect(large.count <= most + 64 && large.first == 1 && large.last == (1 << 20) - 1, "\(large.count)")
+    }
 }

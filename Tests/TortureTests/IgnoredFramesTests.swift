@@ -30,7 +30,7 @@ import TraceDiff
         var comparison = Comparison()
         comparison.rules = rules
         let judge = Judge(
-            script: script, comparison: comparison, expected: [items], patience: .seconds(1), ends: nil)
+            script: script, comparison: comparison, expected: [items], patience: .seconds(1), ends: nil, hidden: nil)
         return AnswerComparison.compare([answers], judge)
     }
 

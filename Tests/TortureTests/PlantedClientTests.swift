@@ -9,9 +9,9 @@ import TraceDiff
 
 /// A small client whose receive loop has an error: torture runs it under every segmentation of what the server says.
 @Suite struct PlantedClientTests {
-    private func torture(_ bug: String) async throws -> TortureReport {
+    private func torture(_ bug: String, secret: String = "") async throws -> TortureReport {
         let server = try PlantedServer("lines.py", "twice")
-        let format = try FormatLoader.load(Conversation.linesFormat(ends: #"\r\n"#), file: "test.yaml")
+        let format = try FormatLoader.load(Conversation.linesFormat(ends: #"\r\n"#) + secret, file: "test.yaml")
         var options = TortureOptions(format, Comparison(), seed: 1)
         options.parallel = 4
         let client = PlantedServer.folder.appendingPathComponent("client.py").path
@@ -39,6 +39,24 @@ import TraceDiff
         let least = try #require(report.least.first, "\(text)")
         #expect(least.index == index && least.field == field && least.segmentation == segmentation, "\(text)")
         #expect(least.from == .fromServer && least.symptom == "the client ends with status 1", "\(text)")
+    }
+
+    /// Its first connection has no error.
+    @Test func anErrorOnAnotherConnectionIsFound() async throws {
+        let report = try await torture("second")
+        let text = TortureText.of(report)
+        let least = try #require(report.least.first, "\(text)")
+        #expect(least.connection == 2 && least.index == 1 && least.segmentation == "merge", "\(text)")
+        #expect(least.text.contains("of connection 2"), "\(text)")
+    }
+
+    /// It gets the right answers, and ends with status 0; what it says is compared even if the format calls it secret.
+    @Test(arguments: ["", "\nsecret: [body]"]) func aClientThatSaysSomethingElseIsFound(_ secret: String) async throws {
+        let report = try await torture("capitals", secret: secret)
+        let text = TortureText.of(report)
+        let least = try #require(report.least.first, "\(text)")
+        #expect(least.index == 0 && least.field == "body" && least.segmentation == "two-part cut", "\(text)")
+        #expect(least.symptom.hasPrefix("what it says differs: ") && !text.contains("LONGER"), "\(text)")
     }
 
     /// Places at which one cut alone fails are left out of other kinds: these have not passed there.

@@ -313,6 +313,18 @@ import TraceDiff
         #expect(report.issues(of: "it") == ["it no longer answers"])
     }
 
+    /// Names of fields, such as those of a JSON head, come from the network.
+    @Test func whatIsNotPrintableIsNotPrinted() {
+        var report = TortureReport()
+        report.least = [
+            TortureReport.Break(
+                connection: 1, from: .fromClient, index: 0, field: "\u{1b}[2J", offset: 1, segmentation: "two-part cut",
+                symptom: "no answer", text: "`\u{1b}[2J` of frame 0 is split after its 1st byte")
+        ]
+        let text = TortureText.of(report)
+        #expect(text.contains("of frame 0 is split") && !text.contains("\u{1b}"), "\(text)")
+    }
+
     /// It is no error to close late.
     @Test func aServerThatClosesLateIsRight() async throws {
         let report = try await torture("lines.py", "slow-end")

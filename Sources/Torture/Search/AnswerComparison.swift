@@ -64,6 +64,7 @@ enum AnswerComparison {
     private static func content(_ old: [[RecordedItem]], _ new: [[RecordedItem]], _ judge: Judge) -> String? {
         var comparison = judge.comparison
         comparison.heartbeats = .ignore
+        comparison.rules.masks += masks(overHiddenIn: old)
         let difference = TraceComparison.compare(
             expected: Judge.trace(of: old, judge.script), actual: Judge.trace(of: new, judge.script), comparison)
         for conversation in difference.conversations {
@@ -79,5 +80,17 @@ enum AnswerComparison {
             }
         }
         return nil
+    }
+
+    /// What the recording hides may be anything.
+    private static func masks(overHiddenIn items: [[RecordedItem]]) -> [TraceRules.Mask] {
+        let body = FieldPath([.member("body")])
+        let text = FieldPath([.member("body"), .member("text")])
+        let places = items.joined().compactMap(\.frame).flatMap { frame -> [TraceRules.Place] in
+            let hidden = frame.leafValues.filter { $0.value == .text(JSONRedaction.mark) }.map(\.path)
+            // A body that is hidden whole is text, whatever its form was.
+            return hidden.map { TraceRules.Place(from: frame.from, type: frame.type, path: $0 == text ? body : $0) }
+        }
+        return Set(places).map { TraceRules.Mask($0) }
     }
 }

@@ -11,6 +11,8 @@ struct Judge: Sendable {
     let patience: Interval
     /// How the server ended each connection, if that is the same each time.
     let ends: [Ending?]?
+    /// The values that are compared, but not shown; nil: all are shown.
+    let hidden: HiddenValues?
 
     /// A run as a trace: what the server said.
     static func trace(of items: [[RecordedItem]], _ script: Script) -> RecordedTrace {
@@ -58,11 +60,9 @@ struct Judge: Sendable {
             switch row {
             case .same: continue
             case .changed(let old, _, let changes):
-                let values = changes.prefix(2).map { change in
-                    "\(change.path) is \(change.new?.compactText ?? "missing"), not \(change.old?.compactText ?? "missing")"
-                }
-                return Self.short(
-                    "\(Self.name(conversation.expectedItems[old]))\(place) differs: \(values.joined(separator: "; "))")
+                let answer = conversation.expectedItems[old]
+                let values = changes.prefix(2).map { text(of: $0, from: answer.from) }
+                return Self.short("\(Self.name(answer))\(place) differs: \(values.joined(separator: "; "))")
             case .removed(let old): return "\(Self.name(conversation.expectedItems[old]))\(place) is missing"
             case .added(let new): return "\(Self.name(conversation.actualItems[new]))\(place) is one too many"
             case .moved(let old, _), .crossed(let old, _):
@@ -73,6 +73,13 @@ struct Judge: Sendable {
             return "\(beats.actual) heartbeats\(place), not \(beats.expected)"
         }
         return nil
+    }
+
+    /// A value that differs, in words. Reports have it: what the format calls secret is not in it.
+    private func text(of change: FieldChange, from direction: Direction) -> String {
+        let shown = hidden?.shown(change, from: direction) ?? change
+        if shown != change, shown.old == shown.new { return "\(shown.path) is another \(JSONRedaction.mark)" }
+        return "\(shown.path) is \(shown.new?.compactText ?? "missing"), not \(shown.old?.compactText ?? "missing")"
     }
 
     private static func short(_ text: String) -> String { PrintableText.of(text, columns: 200) }

@@ -78,14 +78,15 @@ package struct ServerTorture {
         do { server = try SocketAddress.makeAddressResolvingHost(host, port: port) } catch {
             throw TortureError("the name \(host) cannot be resolved; expected the server's host:port")
         }
-        var shown = options.format
-        shown.secrets = []
+        // Secrets are compared, too; reports do not have them (`Judge.hidden`).
+        var plain = options.format
+        plain.secrets = []
         let builder = FrameBuilder(options.format, recording)
         let longest = recording.connections.map(\.longestPause).max() ?? Interval(nanoseconds: 0)
         var why = ""
         for includesHeartbeats in [true, false] {
             let script = try Script(recording, builder, includesHeartbeats: includesHeartbeats)
-            var batch = RunBatch(script: script, builder: builder, format: shown, server: server)
+            var batch = RunBatch(script: script, builder: builder, format: plain, server: server)
             batch.patience = Interval(nanoseconds: 2_000_000_000 + min(longest.nanoseconds, 10_000_000_000))
             let first = try await batch.play()
             try Self.check(first, script, server)
@@ -151,13 +152,14 @@ package struct ServerTorture {
         var comparison = options.comparison
         comparison.heartbeats = batch.script.includesHeartbeats ? .exact : .ignore
         let given = comparison
+        let hidden = HiddenValues(options.format)
         var runs = [first]
         var slowest = first.slowest
         while runs.count < mostBaselines {
             let run = try await batch.play()
             let judge = Judge(
                 script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience,
-                ends: runs.allSatisfy { $0.ends == first.ends } ? first.ends : nil)
+                ends: runs.allSatisfy { $0.ends == first.ends } ? first.ends : nil, hidden: hidden)
             // Two runs are learned from, the next one shows whether that was enough.
             if runs.count >= 2, judge.symptom(of: run) == nil { return .success(judge) }
             if run.failure != nil {
@@ -173,7 +175,8 @@ package struct ServerTorture {
             comparison.rules = RuleLearning.learn(from: traces, given).rules
         }
         let judge = Judge(
-            script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience, ends: nil)
+            script: batch.script, comparison: comparison, expected: first.items, patience: batch.patience, ends: nil,
+            hidden: hidden)
         let symptom = runs.last.flatMap { judge.symptom(of: $0) } ?? "its answers differ"
         return .failure(
             TortureError(
