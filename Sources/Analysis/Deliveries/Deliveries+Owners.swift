@@ -13,6 +13,8 @@ extension Deliveries {
         let target = Target(server: receiver.connection.opening.server, name: name)
         if receiver.owner == target { return }
         if let old = receiver.owner { mailboxes[old]?.connections.remove(number) }
+        // Without room for another owner, the connection has none.
+        receivers[number]?.owner = nil
         guard mailboxes[target] != nil || mailboxes.count < Self.most.targets else { return }
         receivers[number]?.owner = target
         mailboxes[target, default: Mailbox()].connections.insert(number)

@@ -292,9 +292,11 @@ package actor FrametapAPI {
                 // Asked before, so that the last events are not missed.
                 let isOver = journal.isOver || listener.isOver
                 let page = journal.page(from: cursor, atMost: 1_000, isWanted)
-                cursor = page.next
                 var lines: [UInt8] = []
-                if page.missed > 0 { lines += Array("{\"cursor\":\(cursor),\"missed\":\(page.missed)}\n".utf8) }
+                if page.missed > 0 {
+                    lines += Array("{\"cursor\":\(cursor + page.missed),\"missed\":\(page.missed)}\n".utf8)
+                }
+                cursor = page.next
                 for line in Self.lines(page) { lines += Array((line.compactText + "\n").utf8) }
                 if !lines.isEmpty { try await write(lines) }
                 if page.events.count == 1_000 { continue }
