@@ -108,31 +108,65 @@ import Testing
         }
     }
 
-    /// A capture of two connections, an hour apart: each sends a line, and both sides end it (pcap, link type RAW).
+    private static func little(_ value: Int) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
+    private static func big(_ value: Int, _ size: Int) -> [UInt8] {
+        (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - $0))) }
+    }
+
+    /// What a capture begins with (pcap, link type RAW).
+    private static let header: [UInt8] =
+        [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(101)
+
+    /// A packet so many seconds after 2023-11-14T22:13:20Z.
+    private static func packet(
+        _ seconds: Int, _ port: Int, fromClient: Bool, _ sequence: Int, _ flags: Int, _ text: String
+    ) -> [UInt8] {
+        let ports = fromClient ? big(port, 2) + big(8_080, 2) : big(8_080, 2) + big(port, 2)
+        let hosts: [UInt8] = fromClient ? [10, 0, 0, 1, 10, 0, 0, 2] : [10, 0, 0, 2, 10, 0, 0, 1]
+        var segment: [UInt8] = ports + big(sequence, 4) + big(1, 4)
+        segment += [0x50, UInt8(flags), 255, 255, 0, 0, 0, 0]
+        segment += Array(text.utf8)
+        let count = 20 + segment.count
+        var bytes = little(1_700_000_000 + seconds) + little(0) + little(count) + little(count)
+        bytes += [0x45, 0] + big(count, 2)
+        bytes += [0, 0, 0, 0, 64, 6, 0, 0] + hosts + segment
+        return bytes
+    }
+
+    /// A capture of two connections, an hour apart: each sends a line, and both sides end it.
     private static let twoHours: [UInt8] = {
-        func little(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-        func big(_ value: Int, _ size: Int) -> [UInt8] {
-            (0..<size).map { UInt8(truncatingIfNeeded: value >> (8 * (size - 1 - $0))) }
-        }
-        var bytes = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0] + little(0) + little(0) + little(65_535) + little(101)
-        func add(_ seconds: Int, _ port: Int, fromClient: Bool, _ sequence: Int, _ flags: Int, _ text: String) {
-            let ports = fromClient ? big(port, 2) + big(8_080, 2) : big(8_080, 2) + big(port, 2)
-            let hosts: [UInt8] = fromClient ? [10, 0, 0, 1, 10, 0, 0, 2] : [10, 0, 0, 2, 10, 0, 0, 1]
-            var segment: [UInt8] = ports + big(sequence, 4) + big(1, 4)
-            segment += [0x50, UInt8(flags), 255, 255, 0, 0, 0, 0]
-            segment += Array(text.utf8)
-            let count = 20 + segment.count
-            bytes += little(1_700_000_000 + seconds) + little(0) + little(count) + little(count)
-            bytes += [0x45, 0] + big(count, 2)
-            bytes += [0, 0, 0, 0, 64, 6, 0, 0] + hosts + segment
-        }
+        var bytes = header
         for (start, port) in [(0, 40_001), (3_600, 40_002)] {
-            add(start, port, fromClient: true, 1, 0x18, "hello\n")
-            add(start + 1, port, fromClient: true, 7, 0x11, "")
-            add(start + 1, port, fromClient: false, 1, 0x11, "")
+            bytes += packet(start, port, fromClient: true, 1, 0x18, "hello\n")
+            bytes += packet(start + 1, port, fromClient: true, 7, 0x11, "")
+            bytes += packet(start + 1, port, fromClient: false, 1, 0x11, "")
         }
         return bytes
     }()
+
+    /// The status of a check, which is the same with an index and without it.
+    private func status(_ path: String, failingOn kind: String, _ options: [String]) throws -> Int32 {
+        let arguments = ["decode", path, "--format", "line", "--as", "none", "--fail-on", kind] + options
+        let (indexed, plain) = (try run(arguments), try run(arguments + ["--no-index"]))
+        #expect(indexed.status == plain.status, "\(kind) \(options): \(indexed.errors)\(plain.errors)")
+        return plain.status
+    }
+
+    /// The line of each connection is no frame, as it may have begun before the capture. A check counts what is not shown, too.
+    @Test(
+        arguments: [
+            [], ["--until", "2023-11-14T22:13:20Z"], ["--since", "2023-11-14T23:43:20Z"],
+            ["--since", "2023-11-14T22:43:20Z", "--until", "2023-11-14T23:00:00Z"],
+        ])
+    func aCheckCountsWhatATimeCutsOff(_ options: [String]) throws {
+        let folder = try Folder()
+        let path = try folder.write(Self.twoHours, "two.pcap")
+        _ = try Program.output("frametap", ["index", path])
+        #expect(try status(path, failingOn: "unframed", options) == 1)
+    }
 
     @Test func connectionsOfOtherTimesAreNotRead() throws {
         let folder = try Folder()

@@ -61,4 +61,60 @@ import Testing
         #expect(result.status == 2 && result.errors.contains("cannot open \(file.path)-none: "), "\(result.errors)")
         #expect(try text(file) == "kept")
     }
+
+    @Test(arguments: [
+        ["decode"], ["decode", "--as", "ndjson"], ["decode", "--as", "ndjson", "--threads", "1"],
+        ["decode", "--as", "summary"], ["decode", "--as", "junit"], ["decode", "--as", "none"], ["report"],
+        ["report", "--as", "json"],
+    ]) func whatIsNoCaptureEmptiesNothing(arguments: [String]) throws {
+        let words = Array("This is no capture.\n".utf8)
+        let (input, file) = (try TemporaryFile(words), try TemporaryFile(Array("kept".utf8)))
+        for inputs in [[input.path], [input.path, input.path], ["-"]] {
+            let result = try Program.run("frametap", arguments + inputs + ["--output", file.path], input: words)
+            #expect(result.status == 2 && result.errors.contains("expected a pcap"), "\(inputs): \(result.errors)")
+            #expect(try text(file) == "kept")
+        }
+    }
+
+    /// A pipe is followed: what there is to show is written at once, even before it is known that it has no capture.
+    @Test func aPipeWithoutACaptureEmptiesNothing() throws {
+        let file = try TemporaryFile(Array("kept".utf8))
+        let script =
+            #"{ printf Th; sleep 0.3; printf "is is no capture."; } | "$0" decode - --as ndjson --output "$1""#
+        let result = try Program.run("sh", ["-c", script, try Program.find("frametap").path, file.path])
+        #expect(result.status == 2 && result.errors.contains("expected a pcap"), "\(result.errors)")
+        #expect(try text(file) == "kept")
+    }
+
+    @Test func aFolderHasNoBytes() throws {
+        let file = try TemporaryFile(Array("kept".utf8))
+        let result = try Program.run(
+            "frametap", ["decode", "--raw", "--format", "line", Example.root, "--output", file.path])
+        #expect(result.status == 2 && result.errors.contains("is a folder"), "\(result.errors)")
+        #expect(try text(file) == "kept")
+    }
+
+    @Test(arguments: [
+        ["decode", chat], ["decode", chat, "--as", "ndjson"], ["decode", chat, "--as", "summary"],
+        ["decode", chat, "--as", "junit"], ["decode", chat, "--as", "none"], ["report", chat],
+        ["decode", chat, chat, "--as", "ndjson"], ["decode", chat, "--raw", "--format", "line"],
+    ]) func whatIsReadReplacesAllOfTheOutput(arguments: [String]) throws {
+        let file = try TemporaryFile([UInt8](repeating: UInt8(ascii: "k"), count: 1 << 20))
+        let shown = try Program.output("frametap", arguments).text
+        _ = try Program.output("frametap", arguments + ["--output", file.path])
+        #expect(try text(file) == shown)
+    }
+
+    /// Nobody listens at port 1.
+    @Test(arguments: [
+        ["--to", "127.0.0.1:1"],
+        ["--control", "127.0.0.1:1", "--token", "t", "--listener", "chat", "--connection", "1"],
+    ]) func withoutAServerNothingIsEmptied(place: [String]) throws {
+        let file = try TemporaryFile(Array("kept".utf8))
+        let result = try Program.run(
+            "frametap",
+            ["send", "--format", "line", #"{"body":{"text":"Hi"}}"#, "--as", "ndjson", "--output", file.path] + place)
+        #expect(result.status == 2 && result.errors.contains("Connection refused"), "\(result.errors)")
+        #expect(try text(file) == "kept")
+    }
 }

@@ -50,6 +50,16 @@ import Testing
         #expect(frames.last?.text.contains(#"{"said":{"token":"t-17"}}"#) ?? false, "\(result.output)")
     }
 
+    @Test(arguments: [("ndjson", 2), ("none", 0)])
+    func answersReplaceAllOfTheOutput(form: String, frames: Int) async throws {
+        let folder = try Folder()
+        let path = try folder.write([UInt8](repeating: UInt8(ascii: "k"), count: 1 << 20), to: "answers")
+        let result = try await send(["--as", form, "--output", path, #"{"body":{"json":{"do":"login"}}}"#])
+        #expect(result.status == 0 && result.output == "", "\(result.errors)")
+        #expect(try traceLines(folder.text("answers")).count { $0.event == "frame" } == frames)
+        #expect(!folder.text("answers").contains("kk"))
+    }
+
     /// A secret value is filled in as it is, and shown as little as any.
     @Test func aSecretOfAnAnswerIsSentAsItIs() async throws {
         let frames = [#"{"body":{"json":{"do":"login"}}}"#, #"{"body":{"json":{"token":"${token}","is":"mine"}}}"#]

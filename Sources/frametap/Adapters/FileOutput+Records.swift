@@ -7,8 +7,10 @@ extension FileOutput {
     ///
     /// A file that another frametap writes is left as it is, and is an error.
     ///
-    /// - Parameter madePrivate: whether a file that was there becomes its owner's alone, too.
-    convenience init(creating path: String, madePrivate: Bool = false) throws {
+    /// - Parameters:
+    ///   - madePrivate: whether a file that was there becomes its owner's alone, too.
+    ///   - keepsContent: whether it is emptied only by `begin`.
+    convenience init(creating path: String, madePrivate: Bool = false, keepsContent: Bool = false) throws {
         if path == "-" {
             self.init(descriptor: STDOUT_FILENO, name: "standard output", closes: false)
             return
@@ -16,8 +18,9 @@ extension FileOutput {
         // Not O_TRUNC: the file is emptied once it is known that no one else writes it.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
-        try FileOutput.claim(descriptor, path, madePrivate: madePrivate)
-        self.init(descriptor: descriptor, name: path, closes: true)
+        let hasContent = try FileOutput.claim(
+            descriptor, path, madePrivate: madePrivate, keepsContent: keepsContent)
+        self.init(descriptor: descriptor, name: path, closes: true, keepsContent: hasContent)
     }
 
     /// Creates a file of a series; nil if there is already something of that name.
@@ -25,15 +28,20 @@ extension FileOutput {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor < 0, errno == EEXIST { return nil }
         guard descriptor >= 0 else { throw CommandError("cannot create \(path): \(systemError())") }
-        try FileOutput.claim(descriptor, path, madePrivate: true)
+        _ = try FileOutput.claim(descriptor, path, madePrivate: true, keepsContent: false)
         self.init(descriptor: descriptor, name: path, closes: true)
     }
 
     /// Locks a file until it is closed, empties it, and may keep other users from reading it. If that fails, the descriptor is
     /// closed.
-    private static func claim(_ descriptor: Int32, _ path: String, madePrivate: Bool) throws {
+    ///
+    /// - Parameter keepsContent: whether a file that has something is not emptied.
+    /// - Returns: whether it has something.
+    private static func claim(
+        _ descriptor: Int32, _ path: String, madePrivate: Bool, keepsContent: Bool
+    ) throws -> Bool {
         // Pipes and devices may have several writers.
-        guard let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular else { return }
+        guard let status = FileStatus(ofDescriptor: descriptor), status.kind == .regular else { return false }
         // Where the file system has no locks, the file is written without one.
         if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
             close(descriptor)
@@ -43,11 +51,13 @@ extension FileOutput {
         if madePrivate, status.permissions & 0o077 != 0, fchmod(descriptor, 0o600) != 0 {
             warn("cannot make \(path) private (\(systemError())): other users may be able to read the record")
         }
+        if keepsContent, status.size > 0 { return true }
         guard ftruncate(descriptor, 0) == 0 else {
             let reason = systemError()
             close(descriptor)
             throw CommandError("cannot create \(path): \(reason)")
         }
+        return false
     }
 
     /// Whether a running frametap records into a file.

@@ -43,11 +43,15 @@ final class FileOutput: ByteOutput {
     private let name: String
     private let closes: Bool
     private var isBroken = false
+    /// What waits to be written while the file keeps what it had before; nil if it does not.
+    private var held: [UInt8]?
 
-    init(descriptor: Int32, name: String, closes: Bool) {
+    /// - Parameter keepsContent: whether what the file has stays until `begin` is called.
+    init(descriptor: Int32, name: String, closes: Bool, keepsContent: Bool = false) {
         self.descriptor = descriptor
         self.name = name
         self.closes = closes
+        held = keepsContent ? [] : nil
     }
 
     deinit {
@@ -67,8 +71,23 @@ final class FileOutput: ByteOutput {
         return Int(size.ws_col)
     }
 
+    /// Whether the file still has what it had before, and what is written waits for `begin`.
+    var keepsContent: Bool { held != nil }
+
+    /// Empties the file, if it still has what it had before, and writes what waits.
+    func begin() {
+        guard let waiting = held else { return }
+        held = nil
+        guard ftruncate(descriptor, 0) == 0 else { return fail(errno) }
+        write(waiting)
+    }
+
     func write(_ bytes: [UInt8]) {
         guard !isBroken else { return }
+        if held != nil {
+            held?.append(contentsOf: bytes)
+            return
+        }
         if !closes, isTerminal { StatusLine.aside { writeAll(bytes) } } else { writeAll(bytes) }
     }
 

@@ -99,11 +99,11 @@ final class LiveRecording {
             if case .capture = source {
                 !isRecorded && request.page == nil && !request.selection.failing.isGiven
             } else { false }
-        let shown = try output.sink(
-            source: source.name, endsOnSignal: true, failing: request.selection.failing.checked
-        ) { failure in
+        let outputFile = try output.open(endsOnSignal: true) { failure in
             if isNeeded { failure.endProcess() } else { whenBroken(failure) }
         }
+        let shown = output.sink(
+            to: outputFile, source: source.name, failing: request.selection.failing.checked)
         sinks += try request.selection.apply(to: shown, whenDone: whenDone)
         if let display { sinks.append(display.status) }
         sinks += request.sinks

@@ -17,8 +17,13 @@ struct RawReading {
     }
 
     /// Reads the files, each as a connection of its own.
+    ///
+    /// - Parameters:
+    ///   - whenFound: called before bytes are passed on.
+    ///   - whenRead: called after bytes of a followed file were.
     mutating func read(
-        _ paths: [String], to receiver: any StreamReceiver, progress: ReadingProgress, whenRead: () -> Void
+        _ paths: [String], to receiver: any StreamReceiver, progress: ReadingProgress, whenFound: () -> Void,
+        whenRead: () -> Void
     ) {
         for (index, path) in paths.enumerated() where !progress.isOver {
             // 192.0.2.0/24 is reserved for documentation (RFC 5737).
@@ -33,6 +38,7 @@ struct RawReading {
                 while !progress.isOver {
                     let count = try chunk.withUnsafeMutableBytes { try input.read(into: $0) }
                     if count == 0 { break }
+                    whenFound()
                     let bytes = chunk.span.bytes.extracting(0..<count)
                     connection.received(bytes, from: direction, at: Self.time, packet: 0)
                     if input.isFollowed { whenRead() }

@@ -58,36 +58,43 @@ struct DecodeCommand: ParsableCommand {
         if output.output != nil { try OutputFiles.checkThere(files) }
         // What else there is to do when nobody reads the trace: a check, bodies, the summary of a step.
         let hasMore = selection.failing.isGiven || selection.extract != nil || output.form == .github
-        let sink = try output.sink(
-            source: files.joined(separator: " "), isFile: files.count == 1 && files != ["-"],
-            captures: raw ? [] : files, threads: threads,
-            failing: selection.failing.checked
-        ) { $0.endProcess(unless: hasMore) }
+        let file = try output.open(keepsContent: true) { $0.endProcess(unless: hasMore) }
+        let sink = output.sink(
+            to: file, source: files.joined(separator: " "), isFile: files.count == 1 && files != ["-"],
+            captures: raw ? [] : files, threads: threads, failing: selection.failing.checked)
         let progress = ReadingProgress()
         let signals = progress.endingOnSignals()
         defer { signals.cancel() }
         // A file is read to its end, so that its summary is true, and --fail-on sees everything.
         let stops = !ParallelReading.suits(files) && !selection.failing.isGiven
-        let sinks = try selection.apply(to: sink) {
+        var sinks = try selection.apply(to: sink) {
             if stops { progress.isDone = true }
         } whenFailed: {
             progress.hasFailed = true
         }
+        if !raw, file.keepsContent { sinks.append(OutputStart(file)) }
         let decoder = Decoder(options, sinks: sinks)
         var reassembly = reassembly.options(for: files)
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)
-        if raw { return try decodeRaw(options, to: decoder, progress) }
+        if raw { return try decodeRaw(options, to: decoder, file, progress) }
         let plan = try readingPlan()
         let (hasFailed, counters) = try read(with: reassembly, plan, to: decoder, progress)
         let isCut = progress.wasCutShort(files)
         counters.warnOfUnreadLinkTypes()
+        try begin(file, unless: hasFailed && counters.packets == 0)
         // Of packets that belong to no connection, it would depend on the index which are read.
         decoder.finish(skipped: plan == nil ? counters.skippedByKind : counters.losses.skippedByKind)
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)
         connections.warnOfNone(decoder.summary)
         try end(decoder, hasFailed: hasFailed || progress.hasFailed, isCut: isCut)
+    }
+
+    /// Empties the output, or ends the command, if nothing could be read and the file has something.
+    private func begin(_ file: FileOutput, unless isUnreadable: Bool) throws {
+        if isUnreadable, file.keepsContent { throw ExitCode(2) }
+        file.begin()
     }
 
     /// Ends with the status of what was read.
@@ -112,8 +119,10 @@ struct DecodeCommand: ParsableCommand {
         let times = try selection.selection()
         // Numbers of connections are those of all.
         let isByNumber = !selection.connections.isEmpty
+        // A check counts what is not shown, too.
+        let needsAll = isByNumber || selection.failing.isGiven
         return try connections.plan(
-            for: files, since: isByNumber ? nil : times.since, until: isByNumber ? nil : times.until)
+            for: files, since: needsAll ? nil : times.since, until: needsAll ? nil : times.until)
     }
 
     private func read(
@@ -145,12 +154,19 @@ struct DecodeCommand: ParsableCommand {
         return (reading.hasFailed, reading.counters)
     }
 
-    private func decodeRaw(_ options: DecodingOptions, to decoder: Decoder, _ progress: ReadingProgress) throws {
+    private func decodeRaw(
+        _ options: DecodingOptions, to decoder: Decoder, _ file: FileOutput, _ progress: ReadingProgress
+    ) throws {
         var port: UInt16 = 0
         if case .fixed(let format) = options.choice { port = format.ports.first ?? 0 }
         var reading = RawReading(from: (from ?? .client).direction, serverPort: port)
-        reading.read(files, to: decoder, progress: progress) { decoder.flush() }
+        reading.read(files, to: decoder, progress: progress) {
+            file.begin()
+        } whenRead: {
+            decoder.flush()
+        }
         let isCut = progress.wasCutShort(files)
+        try begin(file, unless: reading.hasFailed)
         decoder.finish()
         decoder.flush()
         selection.warnOfMissingConnections(decoder.summary)

@@ -53,7 +53,7 @@ struct ReportCommand: ParsableCommand {
         options.idleTimeout = reassembly.idleTimeout.interval
         memory.apply(to: &options)
         if output != nil { try OutputFiles.checkThere(files) }
-        let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
+        let file = try output.map { try FileOutput(creating: $0, keepsContent: true) } ?? FileOutput.standardOutput()
         file.whenBroken = { $0.endProcess(unless: failing.isGiven) }
         let collector = ReportCollector()
         let source = files.joined(separator: " ")
@@ -78,6 +78,7 @@ struct ReportCommand: ParsableCommand {
         reading.counters.warnOfUnreadLinkTypes()
         // If nothing could be read, the absence of findings means nothing.
         if reading.hasFailed, reading.counters.packets == 0 { throw ExitCode(2) }
+        file.begin()
         decoder.finish(skipped: reading.counters.skippedByKind)
         let report = collector.report(source: source)
         switch form {

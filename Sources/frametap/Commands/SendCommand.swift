@@ -146,7 +146,8 @@ struct SendCommand: AsyncParsableCommand {
         let answers = TraceReading(of: "\(to)")
         // Faults are what fails the command: no finding is called so.
         let faults = CheckedKinds([SentFrames.Fault.notSent])
-        let sink = try output.sink(source: "send to \(to)", failing: faults) { $0.endProcess(unless: true) }
+        let file = try output.open(keepsContent: true) { $0.endProcess(unless: true) }
+        let sink = output.sink(to: file, source: "send to \(to)", failing: faults)
         let checks = sink as? CheckWriter
         let decoder = Decoder(
             decoding, analyses: Self.analyses(for: decoding), sinks: [sink].compactMap { $0 })
@@ -177,6 +178,8 @@ struct SendCommand: AsyncParsableCommand {
             do {
                 let sending = try await DirectSending(
                     number: number, to: to, timeout: timeout.interval, [decoder, reader], answers)
+                // Without a connection, there is nothing to write in place of what the file has.
+                file.begin()
                 opened = number
                 defer { sending.close() }
                 try await sent.send(frames, with: value, over: sending, name: name) { fault in
@@ -196,8 +199,7 @@ struct SendCommand: AsyncParsableCommand {
 
     /// Sends into a connection that passes through a proxy.
     private func send(_ frames: FramesToSend, by control: HostPort) async throws {
-        let file = try output.output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
-        file.whenBroken = { $0.endProcess(unless: true) }
+        let file = try output.open(keepsContent: true) { $0.endProcess(unless: true) }
         let isShown = output.form != .none
         var sent = SentFrames(isVaried: variations != nil)
         do {
@@ -205,12 +207,14 @@ struct SendCommand: AsyncParsableCommand {
                 ControlClient(control, token: token ?? ""), listener: listener ?? "", connection: connection ?? 0,
                 from: from.direction, timeout: timeout.interval
             ) { line in
+                file.begin()
                 if isShown { file.write(Array((line + "\n").utf8)) }
             }
             for value in values {
                 if let variations, let value { warn("\(variations.path) is \(value.compactText)") }
                 try await sent.send(frames, with: value, over: sending, name: nil) { _ in }
             }
+            file.begin()
         } catch let error as EncodingError {
             throw CommandError(error.description)
         } catch let error as ReplayError {

@@ -33,24 +33,35 @@ struct OutputOptions: ParsableArguments {
     /// Whether counts are all that is printed: connections, frames and findings are not.
     var showsOnlyCounts: Bool { form == .summary || form == .none }
 
-    /// Opens the output and makes the sink that writes to it.
+    /// Opens the output: the file, or standard output.
     ///
     /// - Parameters:
+    ///   - keepsContent: whether what the file has stays until `FileOutput.begin` is called.
+    ///   - endsOnSignal: whether a signal ends the wait for a reader.
+    ///   - whenBroken: called once, when writing failed.
+    func open(
+        keepsContent: Bool = false, endsOnSignal: Bool = false, whenBroken: @escaping (FileOutput.Failure) -> Void
+    ) throws -> FileOutput {
+        let file =
+            try output.map { try FileOutput(creating: $0, keepsContent: keepsContent) } ?? FileOutput.standardOutput()
+        file.whenBroken = whenBroken
+        file.endsOnSignal = endsOnSignal
+        return file
+    }
+
+    /// The sink that writes to the output; nil if nothing is written.
+    ///
+    /// - Parameters:
+    ///   - file: the output.
     ///   - source: what is traced.
     ///   - isFile: whether that is a file.
     ///   - captures: the captures that it is made of, if those are read whole.
     ///   - threads: how many may render it.
-    ///   - endsOnSignal: whether a signal ends the wait for a reader.
     ///   - failing: what fails a check, in the forms that show that.
     func sink(
-        source: String, isFile: Bool = false, captures: [String] = [], threads: ThreadOptions? = nil,
-        endsOnSignal: Bool = false,
-        failing: CheckedKinds = CheckedKinds(),
-        whenBroken: @escaping (FileOutput.Failure) -> Void
-    ) throws -> (any TraceSink)? {
-        let file = try output.map { try FileOutput(creating: $0) } ?? FileOutput.standardOutput()
-        file.whenBroken = whenBroken
-        file.endsOnSignal = endsOnSignal
+        to file: FileOutput, source: String, isFile: Bool = false, captures: [String] = [],
+        threads: ThreadOptions? = nil, failing: CheckedKinds = CheckedKinds()
+    ) -> (any TraceSink)? {
         let text = textOptions(for: file)
         if let lines = form.lines(text), let threads, !threads.isAlone,
             let sink = ParallelLines.sink(lines, for: captures, to: file, source: source, threads: threads.renderers)
