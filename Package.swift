@@ -38,6 +38,11 @@ let staticallyLinked: [LinkerSetting] =
 // What decode and proxy do not run for each packet or message is built small.
 let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+// Each function in a section of its own: the linker leaves out those that nothing calls.
+let sections: [SwiftSetting] =
+    isDependency
+    ? [] : [.unsafeFlags(["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release))]
+
 // Set by .ci/run: a build that nobody changes, and that many tests run. What they run most is optimised then, in a debug build, too.
 let isBuiltOnce = Context.environment["FRAMETAP_BUILT_ONCE"] != nil && !isDependency && fuzzer == nil
 let mostTested: Set = ["Analysis", "Expressions", "Framing", "Packets", "Pipeline", "Streams", "Trace"]
@@ -254,7 +259,7 @@ let package = Package(
         .testTarget(
             name: "TablesTests",
             dependencies: [
-                "CZstd", "Framing", "Packets", "Pipeline", "Streams", "Tables", "TestSupport", "Trace",
+                "Analysis", "CZstd", "Framing", "Packets", "Pipeline", "Streams", "Tables", "TestSupport", "Trace",
             ]),
         .testTarget(
             name: "TraceDiffTests",
@@ -329,6 +334,10 @@ if let fuzzer {
 // A file sees only what it imports itself: what it uses is what it says.
 for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + [.enableUpcomingFeature("MemberImportVisibility")]
+}
+
+for target in package.targets where [.regular, .executable].contains(target.type) {
+    target.swiftSettings = (target.swiftSettings ?? []) + sections
 }
 
 for target in package.targets where isBuiltOnce && mostTested.contains(target.name) {

@@ -109,8 +109,8 @@ import Trace
         #expect(rows.isEmpty == capture.hasPrefix("blame/") && rows.count == decoded.outcome.frames)
         let found = rows.map { row in
             [
-                "sender", "number", "time_ns", "started_ns", "stream_offset", "length", "type", "heartbeat", "fields",
-                "body",
+                "sender", "number", "time_ns", "started_ns", "stream_offset", "length", "segments", "merged", "type",
+                "heartbeat", "fields", "body",
             ]
             .map { text(row[$0]) }.joined(separator: " ")
         }
@@ -121,6 +121,7 @@ import Trace
             [
                 frame["from"]?.string ?? "", frame["index"]?.compactText ?? "", nanoseconds(frame["time"]),
                 nanoseconds(frame["started"]), frame["offset"]?.compactText ?? "", frame["length"]?.compactText ?? "",
+                frame["segments"]?.compactText ?? "", frame["merged"]?.compactText ?? "",
                 frame["type"]?.string ?? "null", frame["heartbeat"]?.compactText ?? "",
                 frame["fields"]?.compactText ?? "", frame["body"]?.compactText ?? "",
             ].joined(separator: " ")

@@ -20,4 +20,29 @@ import Testing
         writer.summary(Summary())
         #expect(output.text.contains("nothing for 3 s") && output.text.contains("not as expected"), "\(output.text)")
     }
+
+    /// Of a connection with a fault in each frame, the first ones are listed, and how many more there are.
+    @Test func theFirstFaultsOfAConnectionAreListed() throws {
+        var report = CheckReport()
+        report.opened(ConnectionLeg(1), "a → b", at: start)
+        for number in 1...150 {
+            let fault = CheckReport.Fault(kind: "order", text: "fault \(number).", isError: true, time: start)
+            report.add(fault, to: ConnectionLeg(1))
+        }
+        let connection = try #require(report.connections.first)
+        #expect(connection.faults.map(\.text) == (1...100).map { "fault \($0)." })
+        #expect(connection.faultCount == 150)
+        for text in [CheckJUnit.of(report, name: "t"), CheckGitHub.of(report, name: "t", isFile: false)] {
+            #expect(text.contains("fault 100.") && !text.contains("fault 101.") && text.contains("and 50 more"))
+        }
+    }
+
+    /// GitHub refuses the summary of a step that is too long: lines beyond a limit are counted.
+    @Test func stepSummariesAreBounded() {
+        let lines = [String](repeating: String(repeating: "x", count: 99), count: 2_000)
+        let text = StepSummary.text(title: "title", "text", listing: lines, language: "text")
+        #expect(text.utf8.count < StepSummary.limit + 200)
+        // With its line feed, a line has 100 bytes.
+        #expect(text.contains("\n… and \(2_000 - StepSummary.limit / 100) more lines\n"))
+    }
 }

@@ -8,14 +8,7 @@ import Testing
 @Suite struct FrameSecretsTests {
     /// A rule may have moved a secret anywhere in the head of a frame that it changed: no field of it is shown.
     @Test(arguments: [false, true]) func changedHeadsShowNoField(isChanged: Bool) throws {
-        let format = try FormatLoader.load(
-            """
-            format: keyed
-            header: [{ key: u8 }, { number: u8 }, { length: u8 }]
-            framing: { rule: length-field, field: length }
-            secret: [fields.key]
-            """, file: "keyed.yaml")
-        let kinds = try kinds(of: format)
+        let kinds = try kinds(of: keyed())
         var frame = frame(FrameShape(head: 3, body: 0))
         frame.isChanged = isChanged
         let bytes: [UInt8] = [7, 8, 0]
@@ -23,6 +16,31 @@ import Testing
         #expect(hides(.field("key")) && hides(.inField(["key", "part"])))
         #expect(hides(.field("number")) == isChanged && hides(.inField(["number", "part"])) == isChanged)
         #expect(!hides(.body(["text"])))
+    }
+
+    /// Where no field of a frame is shown, its bytes are not either.
+    @Test(arguments: [false, true]) func changedHeadsAreNotDumped(isChanged: Bool) throws {
+        let kinds = try kinds(of: keyed())
+        var frame = frame(FrameShape(head: 3, body: 0))
+        frame.isChanged = isChanged
+        let bytes: [UInt8] = [7, 8, 0]
+        let secrets = FrameSecrets(of: frame, bytes.span.bytes, kinds)
+        #expect(secrets.mayDumpHead([Field("number", .text("8"))]) == !isChanged)
+        #expect(!secrets.mayDumpHead([Field("key", .text("7"))]) && secrets.mayDumpHead([]))
+        let mayDumpAll = FrameSecrets.mayDump(frame, bytes.span.bytes, kinds)
+        #expect(!mayDumpAll)
+    }
+
+    /// Text of the network may have quotation marks of its own: all between the outer ones is left out.
+    @Test func quotedTextIsLeftOut() {
+        func detail(_ text: String, hidingText: Bool = true) -> String {
+            UnframedRun(offset: 0, bytes: [1], time: start, reason: .badHead, detail: text)
+                .detail(hidingText: hidingText)
+        }
+        let quoting = #"expected {, got "a"b hunter2" here"#
+        #expect(detail(quoting) == #"expected {, got "…" here"#)
+        #expect(detail(quoting, hidingText: false) == quoting)
+        #expect(detail("3 of 88 head bytes") == "3 of 88 head bytes")
     }
 
     /// As in redaction, a name applies to all elements of a list, and names of header lines may be in another case.
@@ -54,6 +72,16 @@ import Testing
             wanted[0] == "body" ? .body(inside) : .inField(inside), of: frame(FrameShape(head: 0, body: 2)),
             bytes.span.bytes, kinds)
         #expect(hides == isHidden)
+    }
+
+    private func keyed() throws -> Format {
+        try FormatLoader.load(
+            """
+            format: keyed
+            header: [{ key: u8 }, { number: u8 }, { length: u8 }]
+            framing: { rule: length-field, field: length }
+            secret: [fields.key]
+            """, file: "keyed.yaml")
     }
 
     private func kinds(of format: Format) throws -> FrameKinds {

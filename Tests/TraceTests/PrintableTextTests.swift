@@ -88,6 +88,31 @@ import Testing
         }
     }
 
+    /// What a ClientHello says, after and before its connection's opening line; and the type of a frame that a rule dropped.
+    @Test func namesInTLSAndActions() throws {
+        let output = try text { script, writer in
+            script.open()
+            let connection = try #require(script.connections[1])
+            var facts = TLSFacts()
+            facts.serverName = "a\u{1b}[31mb"
+            facts.offeredProtocols = ["h\u{7}2"]
+            writer.tls(facts, at: start, on: connection)
+            let end = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
+            let other = TracedConnection(Opening(number: 2, time: start, client: end, server: end))
+            writer.opened(other)
+            writer.tls(facts, at: start, on: other)
+            writer.recognised(other)
+            writer.action(
+                ActionReport(
+                    rule: "r", action: "drop", direction: .fromClient, time: start, index: 0, type: "t\u{1b}[2J",
+                    offset: 0, length: 3, passed: 0), on: connection)
+        }
+        let lines = output.split(separator: "\n")
+        #expect(lines.joined().unicodeScalars.allSatisfy(isHarmless))
+        #expect(lines.count { $0.hasSuffix("TLS, a␛[31mb, offers h\u{2407}2, not decrypted") } == 2)
+        #expect(lines.count { $0.hasSuffix("→ drop: t␛[2J #0 (3 B), by r") } == 1)
+    }
+
     /// Text of scalars that are plain, dangerous or arbitrary.
     private func randomText(_ generator: inout SeededGenerator) -> String {
         var text = String.UnicodeScalarView()

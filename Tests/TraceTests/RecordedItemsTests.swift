@@ -77,6 +77,22 @@ import Testing
         #expect(items.map { $0.frame?.index } == Array(0..<1_000))
     }
 
+    /// Those beyond the first few are looked up in another way.
+    @Test func kindsHaveOneNumberEach() {
+        var generator = SeededGenerator(seed: 1)
+        guard case .frame(var frame) = Self.frame(&generator) else { return }
+        var items = RecordedItems()
+        let types = (0..<12).map { "type \($0)" }
+        for _ in 0..<3 {
+            for type in types {
+                frame.type = type
+                items.append(.frame(frame))
+            }
+        }
+        #expect(items.kinds.map { $0.type ?? "" } == types)
+        #expect(items.map { $0.frame?.type ?? "" } == types + types + types)
+    }
+
     /// Unicode calls both of these é; their bytes differ, and a type is shown and sent as it came.
     @Test func equivalentTypesStayWhatTheyAre() {
         var generator = SeededGenerator(seed: 1)

@@ -92,6 +92,25 @@ import Testing
         for text in ["", "{", "{}", "[1]"] { #expect(ActionReport.read(annotation: text) == nil) }
     }
 
+    /// The bytes that a rule changed may be secret; while the format is not known, nobody can tell.
+    @Test func bytesOfActionsAreKeptWhereNoneIsSecret() throws {
+        func kept(_ format: Format?) -> [[UInt8]] {
+            let end = Endpoint(IPAddress(v4: 0x7f00_0001), 1)
+            let connection = TracedConnection(Opening(number: 7, time: start, client: end, server: end))
+            if let format { connection.recognise(format, FormatChoice(by: .content, evidence: "")) }
+            let report = ActionReport(
+                rule: "r", action: "replace", direction: .fromClient, time: start, offset: 0, length: 2, passed: 2,
+                before: [1, 2], after: [1, 3])
+            let event = ActionEvent(report, on: connection)
+            return [event.report.before, event.report.after]
+        }
+        var format = try FormatLoader.load("format: pairs\nframing: { rule: fixed, size: 2 }", file: "pairs.yaml")
+        #expect(kept(nil) == [[], []])
+        #expect(kept(format) == [[1, 2], [1, 3]])
+        format.secrets = [Secret(path: ["body"])]
+        #expect(kept(format) == [[], []])
+    }
+
     @Test(arguments: try captures) func eventsAreWrittenAsTheLinesThatTheyAre(_ name: String) throws {
         let both = try decode(name, bodyLimit: 4_096)
         let output = MemoryOutput()
