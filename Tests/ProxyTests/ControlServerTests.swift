@@ -70,6 +70,28 @@ import Testing
         #expect(bytes > 0 && bytes < Self.large.count)
     }
 
+    /// A request whose body of that many MiB comes in chunks, so that its head does not say how long it is: prints the status of
+    /// the response.
+    private static let chunked = """
+        import socket, sys
+        port, count = int(sys.argv[1]), int(sys.argv[2])
+        chunk = b"100000\\r\\n" + b"~" * (1 << 20) + b"\\r\\n"
+        with socket.create_connection(("127.0.0.1", port), 30) as sock:
+            sock.sendall(b"POST / HTTP/1.1\\r\\nHost: a\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+            sock.sendall(chunk * count + b"0\\r\\n\\r\\n")
+            print(sock.makefile("rb").readline().split()[1].decode())
+        """
+
+    @Test(arguments: [(4, "200\n"), (5, "413\n")])
+    func aBodyInChunksIsBounded(_ count: Int, _ status: String) async throws {
+        let server = try await ControlServer.start(host: "127.0.0.1", port: 0) { request in
+            HTTPResponse(.ok, text: "\(request.body.count)")
+        }
+        defer { server.close() }
+        let output = try await Program.run("python3", ["-c", Self.chunked, "\(server.port)", "\(count)"])
+        #expect(output == status)
+    }
+
     /// Not even the end of a body.
     @Test func nothingFollowsAHead() async throws {
         #expect(try await seen("HEAD /endless", pause: 0, HTTPTimeLimits()) == [0, 1, 0])
