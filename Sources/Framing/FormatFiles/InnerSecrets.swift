@@ -21,14 +21,15 @@ extension FormatLoader {
 }
 
 extension Structure {
-    /// How deeply groups are searched: types may contain themselves.
+    /// How deeply groups are searched: types may contain themselves. What is deeper is secret as a whole.
     private static let deepestSecret = 6
 
     /// The places of the secrets of frames inside a sequence's values.
     ///
     /// - Parameter place: that of the sequence.
     fileprivate func innerSecrets(in sequence: Int, at place: [String], depth: Int) -> [[String]] {
-        guard depth < Self.deepestSecret, sequences.indices.contains(sequence) else { return [] }
+        guard sequences.indices.contains(sequence) else { return [] }
+        guard depth < Self.deepestSecret else { return bodies.contains(where: \.hasInnerSecrets) ? [place] : [] }
         let only = sequences[sequence].only
         return sequences[sequence].items.enumerated().flatMap { index, item -> [[String]] in
             // The only item of a list's elements is shown as the element.

@@ -97,4 +97,23 @@ import Testing
         let paths = SecretPaths(format.secrets, from: .fromClient) { _ in false }
         #expect(paths.fields.contains(["frames", "fields", "args"]) && paths.fields.contains(["frames", "unframed"]))
     }
+
+    /// Types may contain themselves: what is too deep to look for its secrets is one.
+    @Test func theDeepestValuesOfAHeaderAreHiddenAsAWhole() throws {
+        let format = try FormatLoader.load(
+            """
+            format: x
+            types:
+              node:
+                - { size: u8 }
+                - { frames: { body: \(Self.redis), size: size } }
+                - { count: u8 }
+                - { nodes: { repeat: count, of: node } }
+            header: [{ count: u8 }, { nodes: { repeat: count, of: node } }]
+            framing: { rule: fields }
+            """, file: "x.yaml")
+        let paths = SecretPaths(format.secrets, from: .fromClient) { _ in false }
+        #expect(paths.fields.contains(["nodes", "frames", "fields", "args"]))
+        #expect(paths.fields.contains { Set($0) == ["nodes"] }, "\(paths.fields)")
+    }
 }
