@@ -15,6 +15,10 @@ let isDependency =
     Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
     || Context.packageDirectory.contains("/registry/downloads/")
 
+// Set by .ci/run: one optimised build for the tests and the program. Only links differ: those of "tests" take Swift's shared libraries,
+// as the libraries for tests do.
+let builtOnce = isDependency ? nil : Context.environment["FRAMETAP_BUILT_ONCE"]
+
 // Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
 // library: without symbols for that, it is a tenth smaller.
 var linkerFlags = [
@@ -33,7 +37,8 @@ if !numbers.lexicographicallyPrecedes([2, 36]) {
 }
 #endif
 let staticallyLinked: [LinkerSetting] =
-    isDependency ? [] : [.unsafeFlags(linkerFlags, .when(platforms: [.linux], configuration: .release))]
+    isDependency || builtOnce == "tests"
+    ? [] : [.unsafeFlags(linkerFlags, .when(platforms: [.linux], configuration: .release))]
 
 // What decode and proxy do not run for each packet or message is built small.
 let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
@@ -42,10 +47,6 @@ let small: [SwiftSetting] = isDependency ? [] : [.unsafeFlags(["-Osize"], .when(
 let sections: [SwiftSetting] =
     isDependency
     ? [] : [.unsafeFlags(["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release))]
-
-// Set by .ci/run: a build that nobody changes, and that many tests run. What they run most is optimised then, in a debug build, too.
-let isBuiltOnce = Context.environment["FRAMETAP_BUILT_ONCE"] != nil && !isDependency && fuzzer == nil
-let mostTested: Set = ["Analysis", "Expressions", "Framing", "Packets", "Pipeline", "Streams", "Trace"]
 
 // In the folders of the systems, beside their peers; Framing, which reads formats, has links to them.
 let systemFormats = [
@@ -340,6 +341,11 @@ for target in package.targets where [.regular, .executable].contains(target.type
     target.swiftSettings = (target.swiftSettings ?? []) + sections
 }
 
-for target in package.targets where isBuiltOnce && mostTested.contains(target.name) {
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+// What tests see of a module is not theirs to optimise away; they themselves are run once, and built faster than optimised. So is what is
+// fuzzed, which has counters in it.
+for target in package.targets where builtOnce != nil && target.type != .system {
+    let isRunOnce = target.type == .test || fuzzer != nil
+    target.swiftSettings =
+        (target.swiftSettings ?? [])
+        + [.unsafeFlags(["-enable-testing"] + (isRunOnce ? ["-Onone"] : []), .when(configuration: .release))]
 }

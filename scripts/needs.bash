@@ -5,16 +5,14 @@
 
 root=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 
-# How Swift builds what nobody changes, as in CI: modules as a whole take a quarter less of the processor than files one by one,
-# which only pay off where they are built again. Nobody debugs these builds. See also Package.swift.
-no_debugging=(-Xswiftc -gnone -Xcc -g0)
+# How Swift builds what nobody changes, as in CI, and nobody debugs: optimised, so that tests and program are one build. See Package.swift.
+# A module takes a quarter less of the processor if it is not emitted apart.
 built_once=()
-# How the optimised program is built: in a folder of its own then, beside the tests.
-optimised=()
+# How scripts build the optimised program.
+optimised=(-c release)
 if [ -n "${FRAMETAP_BUILT_ONCE:-}" ]; then
-    for argument in -whole-module-optimization -num-threads 2 -no-emit-module-separately-wmo; do built_once+=(-Xswiftc "$argument"); done
-    built_once+=("${no_debugging[@]}")
-    optimised=(--scratch-path "$root/.build-optimised" "${no_debugging[@]}")
+    built_once=(-c release -Xswiftc -gnone -Xcc -g0 -Xswiftc -no-emit-module-separately-wmo)
+    optimised=("${built_once[@]}")
 fi
 
 say() { printf 'frametap: %s\n' "$*" >&2; }
