@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Counts what decoding a frame and relaying a message take and compares with Benchmarks/guard.json: scripts/guard [--accept] [--frametap FILE].
+"""Counts what decoding a frame and relaying a message take and compares with Benchmarks/guard.json: scripts/guard [--accept] [--testable] [--frametap FILE].
 
 It counts with the optimised build, since that is what has a hot path: in a debug build, most instructions are of what the optimiser takes
 away. Each capture is decoded twice, a short one and a longer one; the difference is what the frames took, without starting up. Relaying is
 counted in the same way: on one connection, each message is sent when the one before it came back.
+
+CI builds a program in which tests can import what is internal. There, the compiler cannot prove that nobody else accesses the properties of a
+class, and leaves checks of exclusive access in: such a program takes a known factor more instructions, which guard.json has for each case.
 """
 
 import argparse
@@ -103,9 +106,17 @@ def each(few, many, difference):
     return {what: round((many[what] - few[what]) / difference, 3) for what in few}
 
 
-def compare(name, now, limits):
-    """Complaints about a case that has grown."""
+def accepted_counts(name, limits, is_testable):
+    """What is accepted of a case, by kind of count; None if guard.json has no such case."""
     accepted = limits.get(name)
+    if accepted is None:
+        return None
+    factor = accepted.get("testable", 1) if is_testable else 1
+    return {"instructions": round(accepted["instructions"] * factor, 3), "allocations": accepted["allocations"]}
+
+
+def compare(name, now, accepted):
+    """Complaints about a case that has grown."""
     if accepted is None:
         yield f"{name}: Benchmarks/guard.json has no such case"
         return
@@ -118,10 +129,18 @@ def compare(name, now, limits):
             yield f"{name}: {count:,.3f} {what} for each, {grown} the {accepted[what]:,.3f} that were accepted (at most {most:,.3f} pass)"
 
 
+def renewed(accepted, now, is_testable):
+    """A case of guard.json with what was counted now."""
+    if is_testable:
+        return accepted | {"testable": round(now["instructions"] / accepted["instructions"], 3)}
+    return accepted | now
+
+
 def main():
     parser = argparse.ArgumentParser(prog="scripts/guard", description="Fails where decoding a frame or relaying a message takes more than was accepted.")
     parser.add_argument("--accept", action="store_true", help="take what is counted now as the measure, in Benchmarks/guard.json")
     parser.add_argument("--frametap", metavar="FILE", help="the program; built with optimisation where none is named")
+    parser.add_argument("--testable", action="store_true", help="the program is built so that tests can import what is internal, as in CI; with --accept, take how much more it takes")
     options = parser.parse_args()
     shop = Workshop(options.frametap)
     limits = json.loads(LIMITS.read_text()) if LIMITS.exists() else {}
@@ -129,14 +148,17 @@ def main():
     try:
         for name, now in measure(shop):
             counts[name] = now
-            told = ", ".join(f"{count:,.3f} {what} (accepted: {limits.get(name, {}).get(what, 'none')})" for what, count in now.items())
-            print(f"{name}: {told}", flush=True)
-            complaints += compare(name, now, limits)
+            accepted = accepted_counts(name, limits, options.testable)
+            said = ", ".join(f"{count:,.3f} {what} (accepted: {(accepted or {}).get(what, 'none')})" for what, count in now.items())
+            print(f"{name}: {said}", flush=True)
+            complaints += compare(name, now, accepted)
     except (Trouble, subprocess.CalledProcessError, OSError) as trouble:
         say(str(trouble))
         return 2
     if options.accept:
-        LIMITS.write_text(json.dumps(counts, indent=2, ensure_ascii=False) + "\n")
+        for name, now in counts.items():
+            limits[name] = renewed(limits.get(name, {}), now, options.testable)
+        LIMITS.write_text(json.dumps({name: limits[name] for name in counts}, indent=2, ensure_ascii=False) + "\n")
         chart.draw()
         say(f"accepted: {LIMITS}, and the table of docs/benchmarks.md")
         return 0

@@ -102,9 +102,16 @@ import Testing
     @Test func textIsReportedWhereverItIsCut() {
         for text in ["", "a", "ß", "€", "😀", "aß€😀b", "\u{7ff}\u{800}\u{ffff}\u{10000}\u{10ffff}"] {
             let valid = Array(text.utf8)
-            let broken = valid.indices.flatMap { place in [0x80, 0xc0, 0xed, 0xff].map { ($0, place) } }
-                .map { byte, place in valid[..<place] + [byte] + valid[(place + 1)...] }
-            for bytes in [valid] + broken.map(Array.init) + valid.indices.map({ Array(valid[..<$0]) }) {
+            var variants = [valid]
+            for place in valid.indices {
+                variants.append(Array(valid[..<place]))
+                for byte in [0x80, 0xc0, 0xed, 0xff] as [UInt8] {
+                    var broken = valid
+                    broken[place] = byte
+                    variants.append(broken)
+                }
+            }
+            for bytes in variants {
                 let isText = String(validating: bytes, as: UTF8.self) != nil
                 for first in 0...bytes.count {
                     for second in first...bytes.count {

@@ -13,7 +13,7 @@ import TraceDiff
 import TraceTesting
 
 /// Every fixture is replayed against the peers from which it was recorded.
-@Suite(.serialized) struct EveryFixtureTests {
+@Suite struct EveryFixtureTests {
     static let fixtures: [(format: String, name: String)] = [
         ("fixed", "conversation"), ("im-json", "chat"), ("im-magic", "conversation"), ("json-envelope", "conversation"),
         ("len16-id", "conversation"), ("line", "conversation"), ("marker", "conversation"),

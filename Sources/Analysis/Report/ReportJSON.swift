@@ -39,12 +39,15 @@ package enum ReportJSON {
 
     private static func connection(_ connection: ConnectionReport) -> JSONValue {
         let opening = connection.opening
+        // Each with its type: together, they take the compiler a second.
+        let format: JSONValue = connection.format.map(JSONValue.text) ?? .null
+        let reason: JSONValue = connection.closing.map { .text($0.reason.rawValue) } ?? .null
+        let by: JSONValue = connection.closing?.by.map { .text($0.sender) } ?? .null
         return .members([
             ("connection", .integer(opening.number)), ("client", .text(opening.client.description)),
-            ("server", .text(opening.server.description)), ("format", connection.format.map(JSONValue.text) ?? .null),
+            ("server", .text(opening.server.description)), ("format", format),
             ("opened", .text(opening.time.rfc3339)), ("closed", .text(connection.end.rfc3339)),
-            ("reason", connection.closing.map { .text($0.reason.rawValue) } ?? .null),
-            ("by", connection.closing?.by.map { .text($0.sender) } ?? .null),
+            ("reason", reason), ("by", by),
             ("fromClient", side(connection, .fromClient)), ("fromServer", side(connection, .fromServer)),
             ("gaps", .array(connection.gaps.map(gap))),
             ("roundTrips", .array(connection.roundTrips.map(roundTrip))),

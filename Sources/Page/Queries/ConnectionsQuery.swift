@@ -113,8 +113,9 @@ enum ConnectionsQuery {
 enum TypeCounts {
     /// Writes an object, the most frequent type first.
     static func write(_ types: [UInt32: Int], _ names: [String], to json: inout JSONText) {
-        let sorted = types.filter { $0.key > 0 }.map { (names[Int($0.key)], $0.value) }
-            .sorted { $0.1 == $1.1 ? $0.0 < $1.0 : $0.1 > $1.1 }
+        var counts: [(name: String, count: Int)] = []
+        for (type, count) in types where type > 0 { counts.append((names[Int(type)], count)) }
+        let sorted = counts.sorted { $0.count == $1.count ? $0.name < $1.name : $0.count > $1.count }
         json.object { json in for (name, count) in sorted { json.member(name, count) } }
     }
 }

@@ -227,7 +227,11 @@ enum TemplateLearning {
         if least != most || different.count * 2 > least / 2 {
             return TextTemplate(parts: [.any(Placeholder(.hex, max(1, least / 2), most * 2))])
         }
-        let open = Set(different.flatMap { place in (place / 4 * 4..<min(least / 2, place / 4 * 4 + 4)) })
+        var open: Set<Int> = []
+        for place in different {
+            let start = place / 4 * 4
+            open.formUnion(start..<min(least / 2, start + 4))
+        }
         var parts: [TextTemplate.Part] = []
         for place in 0..<least / 2 {
             if open.contains(place) {

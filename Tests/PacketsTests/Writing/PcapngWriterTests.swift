@@ -108,8 +108,8 @@ import Testing
             writer.appendPacket(packet.span.bytes, at: Timestamp(nanoseconds: 1), interface: 0, to: &file)
             ends.append(file.count)
         }
-        for length in [0, 7, 8] + ends.flatMap({ [$0 - 1, $0, $0 + 1, $0 + 7, $0 + 8, $0 + 9] })
-        where (0...file.count).contains(length) {
+        let lengths = ends.flatMap { end in [-1, 0, 1, 7, 8, 9].map { end + $0 } }
+        for length in lengths where (0...file.count).contains(length) {
             let complete = PcapngWriter.completeLength(of: file.span.bytes.extracting(0..<length))
             #expect(complete == ends.last { $0 <= length }, "\(length) bytes")
         }

@@ -52,8 +52,9 @@ import Testing
         exchange.data([1, 2, 3], .fromServer)
         exchange.data([1, 2, 3], .fromServer)
         exchange.data([1], .fromClient)
-        #expect(exchange.packets.map(\.sequence) == [.max, .max - 3, 0, .max - 2, 0, 0])
-        #expect(exchange.packets.map(\.acknowledgment) == [0, 0, .max - 2, 0, 0, 3])
+        let last = UInt32.max
+        #expect(exchange.packets.map(\.sequence) == [last, last - 3, 0, last - 2, 0, 0])
+        #expect(exchange.packets.map(\.acknowledgment) == [0, 0, last - 2, 0, 0, 3])
     }
 
     @Test func receiversAcknowledgeWhatTheyDoNotAnswer() {

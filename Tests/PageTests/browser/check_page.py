@@ -8,6 +8,8 @@ Chromium needs chromedriver (Debian: chromium-driver); Firefox needs nothing els
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import pathlib
 import sys
 import tempfile
@@ -37,36 +39,50 @@ def main():
     options.add_argument("--gallery")
     chosen = options.parse_args()
     checks = [check for check in checks_files.CHECKS + checks_numbers.CHECKS + checks_parity.CHECKS + checks_pointer.CHECKS + checks_live.CHECKS + checks_lists.CHECKS + checks_problems.CHECKS + checks_server.CHECKS + checks_program.CHECKS if chosen.only in check.__name__]
-    failed = passed = 0
+    if chosen.gallery:
+        with tempfile.TemporaryDirectory(prefix="frametap-pages-") as folder:
+            checks_files.write_pages(pathlib.Path(folder))
+            return gallery(pathlib.Path(folder), chosen)
+    results = [attempt(check, None, "", chosen) for check in checks if getattr(check, "without_browser", False)]
+    # Browsers are mostly waited for: they run side by side, each with pages of its own.
+    in_browsers = [check for check in checks if not getattr(check, "without_browser", False)]
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        for found in pool.map(check_in, chosen.browser or ["chromium", "firefox"], itertools.repeat(in_browsers), itertools.repeat(chosen)):
+            results += found
+    print(f"page: {results.count(True)} passed, {results.count(False)} failed")
+    return 1 if False in results else 0
+
+
+def check_in(name, checks, chosen):
+    """Whether each check passed in a browser."""
+    missing = Browser.missing(name)
+    if missing:
+        say(f"{name}: left out, {missing} is not installed")
+        return [False] if chosen.require else []
+    results = []
     with tempfile.TemporaryDirectory(prefix="frametap-pages-") as folder:
         checks_files.write_pages(pathlib.Path(folder))
-        if chosen.gallery:
-            return gallery(pathlib.Path(folder), chosen)
-        for check in [each for each in checks if getattr(each, "without_browser", False)]:
-            ok = attempt(check, None, folder, chosen)
-            passed, failed = passed + ok, failed + (not ok)
-        for name in chosen.browser or ["chromium", "firefox"]:
-            missing = Browser.missing(name)
-            if missing:
-                print(f"{name}: left out, {missing} is not installed")
-                failed += chosen.require
-                continue
-            browser = Browser(name)
-            try:
-                for check in [each for each in checks if not getattr(each, "without_browser", False)]:
-                    ok = attempt(check, browser, folder, chosen)
-                    if browser.lost:
-                        # A browser that hangs or ends says nothing about the checks after it, and maybe nothing about this one: a page
-                        # that makes it hang does so again.
-                        browser.close()
-                        browser = Browser(name)
-                        print(f"➜ {name}: started again, for the same check" if not ok else f"➜ {name}: started again", flush=True)
-                        ok = ok or attempt(check, browser, folder, chosen)
-                    passed, failed = passed + ok, failed + (not ok)
-            finally:
-                browser.close()
-    print(f"page: {passed} passed, {failed} failed")
-    return 1 if failed else 0
+        browser = Browser(name)
+        try:
+            for check in checks:
+                ok = attempt(check, browser, folder, chosen)
+                if browser.lost:
+                    # A browser that hangs or ends says nothing about the checks after it, and maybe nothing about this one: a page
+                    # that makes it hang does so again.
+                    browser.close()
+                    browser = Browser(name)
+                    say(f"➜ {name}: started again, for the same check" if not ok else f"➜ {name}: started again")
+                    ok = ok or attempt(check, browser, folder, chosen)
+                results.append(ok)
+        finally:
+            browser.close()
+    return results
+
+
+def say(line):
+    """Prints a line as a whole: browsers run side by side."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def gallery(folder, chosen):
@@ -105,12 +121,11 @@ def attempt(check, browser, folder, chosen):
         note = check(browser, pathlib.Path(folder))
         if browser:
             assert browser.errors() == [], browser.errors()
-        print(f"✔ {name} ({time.monotonic() - began:.1f} s){': ' + note if isinstance(note, str) else ''}", flush=True)
+        say(f"✔ {name} ({time.monotonic() - began:.1f} s){': ' + note if isinstance(note, str) else ''}")
         return True
     except Exception as error:  # noqa: BLE001: every failure is reported, and the rest goes on
-        print(f"✘ {name}: {error}", flush=True)
-        if not isinstance(error, (AssertionError, BrowserError)):
-            traceback.print_exc()
+        unexpected = "" if isinstance(error, (AssertionError, BrowserError)) else "\n" + traceback.format_exc()
+        say(f"✘ {name}: {error}{unexpected}")
         if browser and chosen.screenshots:
             try:
                 browser.screenshot(f"{chosen.screenshots}/{browser.name}-{check.__name__}.png")

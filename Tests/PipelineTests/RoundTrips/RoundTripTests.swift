@@ -207,8 +207,10 @@ import Trace
     }
 
     @Test func aFrameBeforeTheFirstRequestTakesNoAnswerAway() throws {
-        let steps: [Step] =
-            [.report("x1", 0)] + (1..<40).flatMap { [.ask("a1", $0 * 40), .report("y1", $0 * 40 + 10)] }
+        var steps: [Step] = [.report("x1", 0)]
+        for time in stride(from: 40, to: 1_600, by: 40) as StrideTo<Int64> {
+            steps += [.ask("a1", time), .report("y1", time + 10)]
+        }
         let outcome = try play("by: order", steps)
         #expect(outcome.times == [Int64](repeating: 10, count: 39))
         #expect(outcome.kinds == ["answer-without-request"])
