@@ -35,8 +35,8 @@ final class StructureBuilding {
     /// The names of a number's values.
     func names(_ map: YAMLMap) -> [FieldValue: String] { map["names"] == nil ? [:] : fields.names(map, ofText: false) }
 
-    /// Marks the items whose values are needed later.
-    func markReferences() {
+    /// Completes the structure: marks the items whose values are needed later.
+    func complete() {
         for sequence in structure.sequences.indices {
             for item in structure.sequences[sequence].items.indices {
                 let names = structure.sequences[sequence].items[item].names
@@ -45,6 +45,7 @@ final class StructureBuilding {
                 }
             }
         }
+        structure.keepNames()
     }
 
     // MARK: Sequences

@@ -20,7 +20,7 @@ extension StructureLoader {
         building.mayAsk = context.side == .fromServer
         let bodies = framing["body"].map { self.bodies($0, framing, building) } ?? []
         let interim = framing["interim"] == nil ? nil : building.expression(framing, "interim")
-        building.markReferences()
+        building.complete()
         if trailer?.fixedLength ?? 0 > 0, bodies.contains(where: { if case .size = $0.kind { false } else { true } }) {
             framing.fault("a trailer needs a body whose size is known", at: "body")
         }

@@ -27,7 +27,7 @@ struct StructureLoader {
         let building = StructureBuilding(context: context, order: order, outside: outside, isBounded: isBounded)
         building.structure.sequences.append(Structure.Sequence())
         if node.isScalar { building.readType(node, path: path) } else { building.read(node, into: 0, path: path) }
-        building.markReferences()
+        building.complete()
         return building.structure
     }
 }

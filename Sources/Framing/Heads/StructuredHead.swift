@@ -16,6 +16,11 @@ package struct StructuredHead: Head {
     let bodies: [BodyExtent]
     /// A value of earlier frames that is shown as a field.
     var shown: Remembering.Shown?
+    private let recent = RecentFields()
+
+    init(structure: Structure, bodies: [BodyExtent], shown: Remembering.Shown? = nil) {
+        (self.structure, self.bodies, self.shown) = (structure, bodies, shown)
+    }
 
     package var names: [String]? {
         structure.names + (structure.mayHaveRest ? [StructureWalk.rest] : []) + [Self.raw]
@@ -23,11 +28,19 @@ package struct StructuredHead: Head {
     }
 
     package func fields(of head: RawSpan) -> [Field] {
-        guard let fields = plainFields(of: head) else { return [] }
+        guard let fields = knownFields(of: head) else { return [] }
         // What would be written differently is given as it came, too: "Name:value" without a space, 007.
         let written = try? StructureWriter.write(structure, fields, body: nil)
         if let written, head.elementsEqual(written.span.bytes) { return fields }
         return fields + [Field(Self.raw, .bytes(head.copied()))]
+    }
+
+    /// The fields without `raw`, maybe of the last time that they were read; nil if the bytes are no such header.
+    private func knownFields(of head: RawSpan) -> [Field]? {
+        if let known = recent.fields(of: head) { return known }
+        guard let fields = plainFields(of: head) else { return nil }
+        recent.keep(fields, of: head)
+        return fields
     }
 
     /// The fields without `raw`; nil if the bytes are no such header.
@@ -52,7 +65,7 @@ package struct StructuredHead: Head {
 
     package func field(_ name: String, of head: RawSpan) -> FieldValue? {
         if name == Self.raw { return fields(of: head).first { $0.name == name }?.value }
-        guard let fields = plainFields(of: head) else { return nil }
+        guard let fields = knownFields(of: head) else { return nil }
         return fields.first { $0.name == name }?.value
             ?? fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }

@@ -18,6 +18,10 @@ struct Structure: Sendable {
         /// If the sequence is the element of a list and has only one named item: its index. Then the element is shown as that
         /// item's value.
         var only: Int?
+        /// The names of its items and their bits; nil while the structure is built.
+        fileprivate(set) var own: Set<String>?
+        /// The same with those of unnamed groups, in their order; nil while the structure is built.
+        fileprivate(set) var known: [String]?
     }
 
     /// One item of a sequence. Copies share its parts, since a walk takes every item out of its sequence.
@@ -187,8 +191,22 @@ extension Structure {
 
     /// The names of the items of a sequence and their bits, those of unnamed groups included.
     func names(of sequence: Int) -> [String] {
+        if let known = sequences[sequence].known { return known }
         var seen: Set<String> = []
         return items(of: sequence).flatMap(\.names).filter { seen.insert($0).inserted }
+    }
+
+    /// The names of the items of a sequence and their bits, without those of unnamed groups.
+    func ownNames(of sequence: Int) -> Set<String> {
+        sequences[sequence].own ?? Set(sequences[sequence].items.flatMap(\.names))
+    }
+
+    /// Keeps the names of all sequences, which writing asks for again and again: the structure is complete.
+    mutating func keepNames() {
+        for index in sequences.indices {
+            sequences[index].own = ownNames(of: index)
+            sequences[index].known = names(of: index)
+        }
     }
 
     /// The items of a sequence, with those of unnamed groups in their place.

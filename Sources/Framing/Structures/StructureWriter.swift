@@ -240,7 +240,7 @@ struct StructureWriter {
         var best = (sequence: sequences.first ?? 0, fit: Int.min)
         for sequence in sequences {
             // Names that were given count most, then those that were not.
-            let names = Set(structure.sequences[sequence].items.flatMap { $0.names })
+            let names = structure.ownNames(of: sequence)
             let fit = 1_000 * given.names.count { names.contains($0) } - names.count
             let isContradicted = structure.sequences[sequence].items.contains { $0.contradicts(given) }
             if !isContradicted, fit > best.fit { best = (sequence, fit) }
