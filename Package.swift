@@ -341,11 +341,12 @@ for target in package.targets where [.regular, .executable].contains(target.type
     target.swiftSettings = (target.swiftSettings ?? []) + sections
 }
 
-// What tests see of a module is not theirs to optimise away; they themselves are run once, and built faster than optimised. So is what is
-// fuzzed, which has counters in it.
+// What tests see of a module is not theirs to optimise away. They themselves run in less time than it takes to optimise them, as do modules
+// of which neither tests nor measurements ask much; and what is fuzzed has counters in it.
+let seldomRun: Set = ["Certificates", "Control", "LiveCapture", "Page", "Peers", "Replay", "Systems", "Torture"]
 for target in package.targets where builtOnce != nil && target.type != .system {
-    let isRunOnce = target.type == .test || fuzzer != nil
+    let isPlain = target.type == .test || fuzzer != nil || seldomRun.contains(target.name)
     target.swiftSettings =
         (target.swiftSettings ?? [])
-        + [.unsafeFlags(["-enable-testing"] + (isRunOnce ? ["-Onone"] : []), .when(configuration: .release))]
+        + [.unsafeFlags(["-enable-testing"] + (isPlain ? ["-Onone"] : []), .when(configuration: .release))]
 }
