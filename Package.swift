@@ -17,7 +17,7 @@ let isDependency =
 
 // Set by .ci/run: one optimised build for the tests and the program. Only links differ: those of "tests" take Swift's shared libraries,
 // as the libraries for tests do.
-let builtOnce = isDependency ? nil : Context.environment["FRAMETAP_BUILT_ONCE"]
+let builtOnce = isDependency ? "" : Context.environment["FRAMETAP_BUILT_ONCE"] ?? ""
 
 // Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
 // library: without symbols for that, it is a tenth smaller.
@@ -341,10 +341,10 @@ for target in package.targets where [.regular, .executable].contains(target.type
     target.swiftSettings = (target.swiftSettings ?? []) + sections
 }
 
-// What tests see of a module is not theirs to optimise away. They themselves run in less time than it takes to optimise them, as do modules
-// of which neither tests nor measurements ask much; and what is fuzzed has counters in it.
+// What tests see of a module must not be optimised away. They themselves run in less time than it takes to optimise them, as do modules that
+// CI neither measures nor runs for long; and what is fuzzed has counters in it.
 let seldomRun: Set = ["Certificates", "Control", "LiveCapture", "Page", "Peers", "Replay", "Systems", "Torture"]
-for target in package.targets where builtOnce != nil && target.type != .system {
+for target in package.targets where !builtOnce.isEmpty && target.type != .system {
     let isPlain = target.type == .test || fuzzer != nil || seldomRun.contains(target.name)
     target.swiftSettings =
         (target.swiftSettings ?? [])

@@ -142,6 +142,8 @@ def main():
     parser.add_argument("--frametap", metavar="FILE", help="the program; built with optimisation where none is named")
     parser.add_argument("--testable", action="store_true", help="the program is built so that tests can import what is internal, as in CI; with --accept, take how much more it takes")
     options = parser.parse_args()
+    if options.testable and not options.frametap:
+        parser.error("--testable needs --frametap: a program that FRAMETAP_BUILT_ONCE=yes scripts/test built")
     shop = Workshop(options.frametap)
     limits = json.loads(LIMITS.read_text()) if LIMITS.exists() else {}
     complaints, counts = [], {}
@@ -155,6 +157,10 @@ def main():
     except (Trouble, subprocess.CalledProcessError, OSError) as trouble:
         say(str(trouble))
         return 2
+    unknown = [name for name in counts if name not in limits]
+    if options.accept and options.testable and unknown:
+        say(f"guard.json does not have {', '.join(unknown)}: run scripts/guard --accept first, with a program built without FRAMETAP_BUILT_ONCE")
+        return 2
     if options.accept:
         for name, now in counts.items():
             limits[name] = renewed(limits.get(name, {}), now, options.testable)
@@ -166,6 +172,8 @@ def main():
         print(f"FAILED: {complaint}")
     if complaints:
         print("It has become slower. If it has to be: scripts/guard --accept, and commit Benchmarks/guard.json with the reason.")
+        if options.testable:
+            print("If CI's program alone takes more, or a case is new: scripts/guard --accept --testable --frametap FILE, with what CI built.")
     return 1 if complaints else 0
 
 

@@ -15,11 +15,13 @@ final class RecentFields: Sendable {
         let entry = Mutex<Entry?>(nil)
     }
 
-    /// One for each thread that is likely to be at work, so that they seldom replace one another's.
+    /// Several, so that threads that are at work on different headers seldom replace one another's.
     private let slots = (0..<8).map { _ in Slot() }
 
     /// Of longer headers, nothing is kept.
     private static let longest = 2_048
+    /// Nor are larger values, which a short header may hold compressed.
+    private static let largest = 16_384
 
     /// The fields of these bytes, if they are known.
     func fields(of head: RawSpan) -> [Field]? {
@@ -32,7 +34,7 @@ final class RecentFields: Sendable {
 
     /// Keeps the fields of these bytes, instead of those of others.
     func keep(_ fields: [Field], of head: RawSpan) {
-        guard let slot = slot(of: head) else { return }
+        guard let slot = slot(of: head), fields.reduce(0, { $0 + $1.value.size }) <= Self.largest else { return }
         _ = slot.entry.withLockIfAvailable { entry in
             entry = Entry(bytes: head.copied(), fields: fields)
         }
@@ -44,5 +46,16 @@ final class RecentFields: Sendable {
         guard count >= 8, count <= Self.longest else { return nil }
         let last = head.unsafeLoadUnaligned(fromByteOffset: count - 8, as: UInt64.self)
         return slots[Int(truncatingIfNeeded: ((last ^ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15) >> 61)]
+    }
+}
+
+extension FieldValue {
+    /// How many bytes its text has; 0 for a number.
+    fileprivate var size: Int {
+        switch self {
+        case .text(let text), .json(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        case .null, .boolean, .integer, .unsigned, .number: 0
+        }
     }
 }

@@ -26,6 +26,14 @@ import Testing
         #expect(recent.fields(of: head.span.bytes) == nil)
     }
 
+    @Test(arguments: [(16_384, true), (16_385, false)]) func largeValuesAreNotKept(count: Int, isKept: Bool) {
+        let recent = RecentFields()
+        let head = Array("a short header".utf8)
+        let large = [Field("json", .json(String(repeating: "7", count: count)))]
+        recent.keep(large, of: head.span.bytes)
+        #expect(recent.fields(of: head.span.bytes) == (isKept ? large : nil))
+    }
+
     /// Headers of few values, so that they come again, in any order.
     @Test func fieldsAreThoseOfTheBytes() throws {
         let yaml = """
