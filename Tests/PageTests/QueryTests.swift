@@ -31,6 +31,9 @@ import Trace
             let counts = Dictionary(types.map { ($0, 1) }, uniquingKeysWith: +)
             let found = summary["types"]?[side].members.map { ($0.name, $0.value.integer ?? 0) } ?? []
             #expect(Dictionary(uniqueKeysWithValues: found) == counts)
+            // The most frequent first; those that are as frequent in the order of their names.
+            let ordered = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            #expect(found.map(\.0) == ordered.map(\.key))
         }
     }
 
