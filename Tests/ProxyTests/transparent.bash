@@ -38,14 +38,18 @@ if os.path.exists("server.crt"):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain("server.crt", "server.key")
     listener = context.wrap_socket(listener, server_side=True)
+open("serving", "w").close()
 def echo(sock):
     while data := sock.recv(1000): sock.sendall(data)
     sock.close()
 while True: threading.Thread(target=echo, args=(listener.accept()[0],)).start()
 ' &
+server=$!
 "$frametap" proxy --listen 'transparent://[::]:18600' --format chunk --as none --trace "$folder/trace" "$@" 2> "$folder/errors" &
 proxy=$!
 until grep -q listening "$folder/errors"; do sleep 0.05; kill -0 $proxy; done
+# The server may take longer to begin than the proxy.
+until [ -e serving ]; do sleep 0.05; kill -0 $server; done
 cat > "$folder/say.py" <<'END'
 import os, socket, ssl, sys
 try:
