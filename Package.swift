@@ -5,11 +5,6 @@ import PackageDescription
 import Glibc
 #endif
 
-// Set by scripts/fuzz alone: libFuzzer without its main, a static library. Then what reads foreign bytes is built with the counters
-// that guide the fuzzer, and with AddressSanitizer.
-let fuzzer = Context.environment["FRAMETAP_FUZZ"]
-let fuzzed: [SwiftSetting] = fuzzer == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer,address"])]
-
 // SwiftPM refuses a program with unsafe flags to packages that use this one, in its folder of checkouts or of a registry's downloads.
 let isDependency =
     Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
@@ -18,6 +13,12 @@ let isDependency =
 // Set by .ci/run: one optimised build for the tests and the program. Only links differ: those of "tests" take Swift's shared libraries,
 // as the libraries for tests do.
 let builtOnce = isDependency ? "" : Context.environment["FRAMETAP_BUILT_ONCE"] ?? ""
+
+// Set by scripts/fuzz alone: libFuzzer without its main, a static library. Then what reads foreign bytes is built with the counters
+// that guide the fuzzer, and with AddressSanitizer; but for builds of everything once, whose modules the targets take as they are.
+let fuzzer = Context.environment["FRAMETAP_FUZZ"]
+let sanitized = fuzzer != nil && builtOnce.isEmpty
+let fuzzed: [SwiftSetting] = sanitized ? [.unsafeFlags(["-sanitize=fuzzer,address"])] : []
 
 // Swift's libraries in the program: it starts in half the time, and runs where Swift is not installed. Nothing loads the program as a
 // library: without symbols for that, it is a tenth smaller.
@@ -325,9 +326,7 @@ if let fuzzer {
             name: "fuzz", dependencies: ["CFuzzer", "Expressions", "Framing", "Packets", "Streams", "TLS"],
             path: "Fuzz/Targets", swiftSettings: fuzzed,
             linkerSettings: [
-                .unsafeFlags([
-                    "-sanitize=address", "-Xclang-linker", fuzzer, "-lstdc++",
-                ])
+                .unsafeFlags((sanitized ? ["-sanitize=address"] : []) + ["-Xclang-linker", fuzzer, "-lstdc++"])
             ]),
     ]
 }
@@ -342,10 +341,12 @@ for target in package.targets where [.regular, .executable].contains(target.type
 }
 
 // What tests see of a module must not be optimised away. They themselves run in less time than it takes to optimise them, as do modules that
-// CI neither measures nor runs for long; and what is fuzzed has counters in it.
-let seldomRun: Set = ["Certificates", "Control", "LiveCapture", "Page", "Peers", "Replay", "Systems", "Torture"]
+// CI neither measures nor runs for long.
+let seldomRun: Set = [
+    "Certificates", "Control", "LiveCapture", "Page", "Peers", "Replay", "Systems", "Torture", "frametap", "fuzz",
+]
 for target in package.targets where !builtOnce.isEmpty && target.type != .system {
-    let isPlain = target.type == .test || fuzzer != nil || seldomRun.contains(target.name)
+    let isPlain = target.type == .test || seldomRun.contains(target.name)
     target.swiftSettings =
         (target.swiftSettings ?? [])
         + [.unsafeFlags(["-enable-testing"] + (isPlain ? ["-Onone"] : []), .when(configuration: .release))]
