@@ -102,12 +102,23 @@ import Testing
                 try FileManager.default.fileExists(atPath: output.path)
                 && (isFile || !Data(contentsOf: output).isEmpty)
         }
-        if isFile { usleep(500_000) }
+        if isFile { Self.waitUntilHandled(SIGINT, by: process.processIdentifier) }
         kill(process.processIdentifier, SIGINT)
         process.waitUntilExit()
         let errors = try String(contentsOf: folder.appendingPathComponent("errors"), encoding: .utf8)
         #expect(process.terminationReason == .exit && process.terminationStatus == 2, "\(errors)")
         #expect(errors.contains("frametap: interrupted: ") && errors.contains("read so far"), "\(errors)")
+    }
+
+    /// Waits until a program handles a signal. On Linux, a source of libdispatch blocks it or catches it: proc(5).
+    private static func waitUntilHandled(_ signal: Int32, by process: Int32) {
+        usleep(500_000)
+        for _ in 0..<4_000 {
+            guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8) else { return }
+            let sets = status.matches(of: /Sig(?:Blk|Cgt):\s*([0-9a-f]+)/).compactMap { UInt64($0.1, radix: 16) }
+            if sets.contains(where: { $0 >> UInt64(signal - 1) & 1 == 1 }) { return }
+            usleep(5_000)
+        }
     }
 
     // MARK: Closed descriptors

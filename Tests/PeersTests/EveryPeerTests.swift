@@ -75,10 +75,15 @@ import Testing
             // The input that triggers it is the client's.
             if format == "fixed" { options.asPublished = ["counts-characters"] }
             options.leastWait = PeerOptions().leastWait
-            let hazardous = options
-            await #expect(throws: PeerError.self) {
-                try await peer.converse(with: server, options: hazardous, log: { _ in })
+            // On a busy machine, what is split may arrive at once.
+            var (attempts, isNoticed) = (atTheServer.hasPrefix("split-frame") ? 5 : 1, false)
+            while attempts > 0, !isNoticed {
+                attempts -= 1
+                do { try await peer.converse(with: server, options: options, log: { _ in }) } catch is PeerError {
+                    isNoticed = true
+                }
             }
+            #expect(isNoticed)
         }
     }
 

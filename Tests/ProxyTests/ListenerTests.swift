@@ -84,7 +84,7 @@ import Testing
             "--to", "localhost:\(ends.server)", "--to", "127.0.0.1:1", "--format", "chunk",
             "--format", "\(ends.server)=im-json",
         ])
-        #expect(proxy.program.errors.split(separator: "\n").count == 3, "\(proxy.program.errors)")
+        try await eventually("three listen") { proxy.program.errors.split(separator: "\n").count == 3 }
         try ends.program.send("\(proxy.port)")
         #expect(try await ends.result()["got"] == "68656c6c6f fin")
         let trace = try await proxy.stop()

@@ -117,10 +117,10 @@ import Testing
         let login = #"{"body":{"json":{"do":"login"}}}"#
         let good = try await send(["--as", form, login])
         #expect(good.status == 0 && !good.output.contains(failure), "\(good.output)")
-        let silent = [login, #"{"body":{"json":{"do":"nothing"}}}"#, "--as", form, "--timeout", "200ms"]
+        let silent = [login, #"{"body":{"json":{"do":"nothing"}}}"#, "--as", form, "--timeout", "1s"]
         let bad = try await send(silent)
         #expect(bad.status == 1 && bad.output.contains(failure), "\(bad.output)")
-        #expect(bad.output.contains("frame 2: no answer in 0.2 s"), "\(bad.output)")
+        #expect(bad.output.contains("frame 2: no answer in 1.0 s"), "\(bad.output)")
         let varied = try await send(silent + ["--vary", "body.json.do=nothing"])
         #expect(varied.status == 0 && !varied.output.contains(failure), "\(varied.output)")
     }
@@ -144,20 +144,20 @@ import Testing
     /// A frame that cannot be built ends it: what was known before is in the result all the same.
     @Test func anEarlierFaultIsReportedWhateverFollows() async throws {
         let result = try await send([
-            "--as", "junit", "--timeout", "200ms", #"{"body":{"json":{"do":"login"}}}"#,
+            "--as", "junit", "--timeout", "1s", #"{"body":{"json":{"do":"login"}}}"#,
             #"{"body":{"json":{"do":"nothing"}}}"#, #"{"body":{"hex":"${token}"}}"#,
         ])
         #expect(result.status == 2, "\(result.errors)")
-        #expect(result.output.contains("unanswered: frame 2: no answer in 0.2 s"), "\(result.output)")
+        #expect(result.output.contains("unanswered: frame 2: no answer in 1.0 s"), "\(result.output)")
         #expect(result.output.contains("not-sent: frame 3: body.hex is "), "\(result.output)")
     }
 
     @Test func whatFollowsAFrameWithoutAnAnswerIsSent() async throws {
         let result = try await send([
-            "--as", "ndjson", "--timeout", "200ms", #"{"body":{"json":{"do":"nothing"}}}"#,
+            "--as", "ndjson", "--timeout", "1s", #"{"body":{"json":{"do":"nothing"}}}"#,
             #"{"body":{"json":{"do":"login"}}}"#, #"{"body":{"json":{"token":"${token}"}}}"#,
         ])
-        #expect(result.status == 1 && result.errors.contains("frame 1: no answer in 0.2 s"), "\(result.errors)")
+        #expect(result.status == 1 && result.errors.contains("frame 1: no answer in 1.0 s"), "\(result.errors)")
         let frames = try traceLines(result.output).filter { $0.event == "frame" }
         #expect(frames.map { $0["from"] } == ["client", "client", "server", "client", "server"])
         // The value would be in the answer that is missing.

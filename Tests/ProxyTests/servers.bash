@@ -1,7 +1,7 @@
 # Starts a server of the tests in a folder of its own, says on which port it listens, and ends with its standard input:
 # servers.bash PROGRAM FOLDER
 set -eu
-program=$1 folder=$2
+program=$1 folder=$2 ready=''
 # A port that the system gives to nobody who asks for any (ip_local_port_range): it is still free when the server takes it.
 port=$(python3 -c '
 import random, socket
@@ -40,14 +40,18 @@ postgres)
         chown nobody "$folder"
     fi
     "${as[@]}" "$programs/initdb" -D "$folder/data" -U tester -A trust > "$folder/initdb" 2>&1
-    "${as[@]}" "$programs/postgres" -D "$folder/data" -p "$port" -k '' -h 127.0.0.1 > "$folder/log" 2>&1 &
+    ready='ready to accept connections'
+    "${as[@]}" "$programs/postgres" -c lc_messages=C -D "$folder/data" -p "$port" -k '' -h 127.0.0.1 > "$folder/log" 2>&1 &
     ;;
 esac
 server=$!
 # The tests' own process may have blocked TERM, which is inherited.
 trap 'kill -KILL "$server"' EXIT
 for _ in $(seq 400); do
-    if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> "$folder/waiting"; then
+    # PostgreSQL listens before it is ready.
+    if (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> "$folder/waiting" \
+        && { [ -z "$ready" ] || grep -q "$ready" "$folder/log"; }
+    then
         echo "$port"
         read -r || true
         exit 0

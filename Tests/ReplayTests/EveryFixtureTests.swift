@@ -76,8 +76,11 @@ import TraceTesting
         let peer = try #require(ReferencePeers.peer(for: name))
         let (bound, announce) = AsyncStream.makeStream(of: Endpoint.self)
         let serving = Task {
+            // Clients may have to wait for this machine.
+            var options = PeerOptions()
+            options.leastTolerance = .seconds(40)
             try await peer.serve(
-                at: PeerAddress(host: "127.0.0.1", port: 0), options: PeerOptions(), bound: { announce.yield($0) },
+                at: PeerAddress(host: "127.0.0.1", port: 0), options: options, bound: { announce.yield($0) },
                 log: { _ in })
         }
         defer { serving.cancel() }

@@ -104,13 +104,13 @@ import TraceDiff
         }
     }
 
-    /// A server that closes a second after its last message is waited for, however little patience there is beyond that.
+    /// A server that closes three seconds after its last message is waited for, however little patience there is beyond that.
     @Test func theRecordedServersCloseIsWaitedFor() async throws {
         let format = try FormatLoader.load(Self.format, file: "test.yaml")
         let recording = try recording(
-            format, [(.fromClient, "ask", 0), (.fromServer, "answer", 10)], closed: (by: .fromServer, time: 1_010))
+            format, [(.fromClient, "ask", 0), (.fromServer, "answer", 10)], closed: (by: .fromServer, time: 3_010))
         var options = ReplayOptions(format) { _ in }
-        options.patience = 0.5
+        options.patience = 2.5
         try await serve(recording, options) { [options] port in
             let actual = try await ReplayClient.play(recording, host: "127.0.0.1", port: port, options)
             #expect(actual.connections.map(\.closing?.by) == [.fromServer])

@@ -8,7 +8,7 @@ import Testing
     @Test(.timeLimit(.minutes(1))) func oneThatDoesNotEndIsKilled() async throws {
         let client = ClientProcess(command: "sleep 600 # {port}")
         let exit = try await client.run(host: "", port: 1, atMost: .milliseconds(200))
-        #expect(exit.isTimedOut && exit.status == -9 && exit.took < .seconds(5), "\(exit)")
+        #expect(exit.isTimedOut && exit.status == -9 && exit.took < .seconds(50), "\(exit)")
     }
 
     @Test func oneThatEndsIsNot() async throws {

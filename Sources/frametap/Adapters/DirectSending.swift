@@ -45,8 +45,9 @@ final class DirectSending: SendingConnection {
         var latest: ContinuousClock.Instant?
         while ending == nil {
             let clock = ContinuousClock.now
-            if clock >= min(latest.map { $0 + .nanoseconds(Self.quiet.nanoseconds) } ?? deadline, deadline) { break }
+            // First: what has arrived counts, even if this was delayed beyond the deadline.
             if takeArrivals() { latest = clock }
+            if clock >= min(latest.map { $0 + .nanoseconds(Self.quiet.nanoseconds) } ?? deadline, deadline) { break }
             try await Task.sleep(for: .milliseconds(2))
         }
         for decoder in decoders { decoder.flush() }

@@ -13,7 +13,7 @@ PROBLEM = "document.querySelector('.page-problem').textContent"
 TEXT = "document.querySelector('main').textContent"
 LIVE = "document.querySelector('.live').textContent"
 # The page waits for less than usual: for silence, and for an answer.
-HURRY = "import('/source/server.js').then(({ ServerSource }) => { ServerSource.silence = 600; ServerSource.patience = 400; return 1; })"
+HURRY = "import('/source/server.js').then(({ ServerSource }) => { ServerSource.silence = 600; ServerSource.patience = 2000; return 1; })"
 
 
 def click(browser, name, inside="document"):

@@ -23,6 +23,9 @@ import Testing
             servers.flatMap { _ in ["--listen", "127.0.0.1:0"] } + servers.flatMap { ["--to", "127.0.0.1:\($0)"] }
         let tls = ["--format", "line", "--tls", "intercept", "--ca", files.authority] + files.trusting
         let program = try await ProxyProgram(pairs + tls)
+        try await eventually("all listen") {
+            program.program.errors.matches(of: /listening on/).count == servers.count
+        }
         let ports = program.program.errors.matches(of: /listening on 127\.0\.0\.1:(\d+)/).compactMap { Int($0.1) }
         return (program, ports)
     }
