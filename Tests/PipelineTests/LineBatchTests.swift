@@ -192,7 +192,7 @@ import Trace
                 for batch in pending { rendered.write(batch.lines) }
                 pending.removeAll()
             })
-        #expect(rendered.text == output.text && count > 5, comment)
+        #expect(rendered.text == output.text && count > 3, comment)
         return output.text
     }
 }
