@@ -76,9 +76,8 @@ import Testing
             if format == "fixed" { options.asPublished = ["counts-characters"] }
             options.leastWait = PeerOptions().leastWait
             // On a busy machine, what is split may arrive at once.
-            var (attempts, isNoticed) = (atTheServer.hasPrefix("split-frame") ? 5 : 1, false)
-            while attempts > 0, !isNoticed {
-                attempts -= 1
+            var isNoticed = false
+            for _ in 0..<(atTheServer.hasPrefix("split-frame") ? 5 : 1) where !isNoticed {
                 do { try await peer.converse(with: server, options: options, log: { _ in }) } catch is PeerError {
                     isNoticed = true
                 }
