@@ -7,6 +7,8 @@ import socket
 import sys
 import threading
 
+from closing import close
+
 BUG = sys.argv[1]
 
 
@@ -39,7 +41,7 @@ def serve(sock):
             sock.sendall(head.encode() + b"\r\n" + body)
     except (OSError, ValueError, KeyError):
         pass
-    sock.close()
+    close(sock)
 
 
 listener = socket.create_server(("127.0.0.1", 0), backlog=64)

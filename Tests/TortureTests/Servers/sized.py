@@ -13,6 +13,8 @@ import sys
 import threading
 import time
 
+from closing import close
+
 BUG = sys.argv[1]
 
 
@@ -79,7 +81,7 @@ def serve(sock, number):
         if BUG.startswith("crash"):
             os._exit(1)
     finally:
-        sock.close()
+        close(sock)
 
 
 listener = socket.create_server(("127.0.0.1", 0), backlog=64)
