@@ -24,6 +24,39 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: socket))
     }
 
+    /// Whichever of its files it is.
+    @Test func ifOneFileCannotBeCreatedTheOthersStay() throws {
+        let options = ["--write", "--trace", "--output", "--write-tls"]
+        for broken in options {
+            for command in [["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"], ["demo", "line"]] {
+                let isProxy = command[0] == "proxy"
+                if broken == "--write-tls", !isProxy { continue }
+                let files = try options.map { (option: $0, file: try TemporaryFile(Array("kept".utf8))) }
+                let others = files.filter { $0.option != broken && (isProxy || $0.option != "--write-tls") }
+                let result = try Program.run(
+                    "frametap",
+                    command + (isProxy ? ["--tls", "client", "--insecure-server"] : [])
+                        + others.flatMap { [$0.option, $0.file.path] } + [broken, "/nonexistent/file"])
+                #expect(result.status == 2, "\(command[0]) \(broken): \(result.errors)")
+                #expect(result.errors.contains("cannot create /nonexistent/file: No such file"), "\(result.errors)")
+                for (option, file) in others { #expect(try text(file) == "kept", "\(command[0]) \(broken): \(option)") }
+            }
+        }
+    }
+
+    @Test func recordsReplaceAllOfTheirFiles() throws {
+        let options = ["--write", "--trace", "--output"]
+        let files = try options.map {
+            (option: $0, file: try TemporaryFile([UInt8](repeating: UInt8(ascii: "k"), count: 1 << 20)))
+        }
+        _ = try Program.output("frametap", ["demo", "line"] + files.flatMap { [$0.option, $0.file.path] })
+        for (option, file) in files {
+            let bytes = try Data(contentsOf: URL(filePath: file.path))
+            #expect(bytes.count > 100 && bytes.range(of: Data("kkkkkkkk".utf8)) == nil, "\(option)")
+        }
+        #expect(try text(files[1].file).hasPrefix(#"{"event":"trace""#))
+    }
+
     /// Each is read by an option; `FILE` stands for it.
     @Test(arguments: [
         ["decode", chat, "--format", "FILE"], ["decode", chat, "--format", "8088=FILE"],

@@ -12,22 +12,31 @@ final class CiphertextRecord {
     let queue: RecordingQueue
     private let group = DispatchGroup()
     private let file: RecordFile
+    private let start: Timestamp
+    private let format: Format?
 
-    /// Creates the file.
+    /// Creates the file. It is written once `begin` is called.
     ///
     /// - Parameters:
     ///   - records: how long a file may become, and how many are kept.
     ///   - queue: where the ciphertext comes from. What does not fit into it is dropped from the file: the relay never waits for it.
     ///   - start: when the record begins.
     init(_ path: String, as records: RecordOptions, from queue: RecordingQueue, start: Timestamp) throws {
-        self.queue = queue
+        (self.queue, self.start) = (queue, start)
+        format = try BuiltInFormats.format(named: "chunk", parameters: [:])
         file = try records.captureFile(at: path, start: start) { failure in
             warn("\(failure.message); nothing more is written there, relaying goes on")
         }
-        guard let format = try BuiltInFormats.format(named: "chunk", parameters: [:]) else { return }
+    }
+
+    /// Begins to write what the queue has: see `RecordFile.begin`.
+    func begin() {
+        guard let format else { return }
+        file.begin()
         // Its decoder only counts.
         var decoding = DecodingOptions(.fixed(format))
         decoding.tls = nil
+        let queue = queue
         // Safe: only the thread below uses it from now on.
         nonisolated(unsafe) let recorder = Recorder(
             queue: queue, decoder: Decoder(decoding, analyses: [], sinks: []),

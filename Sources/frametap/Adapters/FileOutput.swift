@@ -75,11 +75,14 @@ final class FileOutput: ByteOutput {
     var keepsContent: Bool { held != nil }
 
     /// Empties the file, if it still has what it had before, and writes what waits.
-    func begin() {
-        guard let waiting = held else { return }
+    ///
+    /// - Returns: what waited.
+    @discardableResult
+    func begin() -> [UInt8] {
+        guard let waiting = held else { return [] }
         held = nil
-        guard ftruncate(descriptor, 0) == 0 else { return fail(errno) }
-        write(waiting)
+        if ftruncate(descriptor, 0) == 0 { write(waiting) } else { fail(errno) }
+        return waiting
     }
 
     func write(_ bytes: [UInt8]) {

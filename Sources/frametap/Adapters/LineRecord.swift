@@ -15,6 +15,9 @@ final class LineRecord: ByteOutput {
 
     var discarded: Int { file.discarded }
 
+    /// Begins the file: see `RecordFile.begin`.
+    func begin() { file.begin() }
+
     /// Reports at the end what is missing.
     func warnOfDiscarded() { file.warnOfDiscarded() }
 

@@ -57,12 +57,13 @@ final class LiveRecording {
     let captured: CaptureRecord?
     private let traceFile: LineRecord?
     private let captureFile: RecordFile?
+    private let shownFile: FileOutput
     private let display: StatusDisplay?
 
     /// What was counted.
     var summary: Summary { decoder.summary }
 
-    /// Opens the files. Later failures are reported once, and the source continues; except for a capture's output if that is all
+    /// Opens the files, which keep what they have until `begin` is called. Later failures are reported once, and the source continues; except for a capture's output if that is all
     /// that was requested: no files, no page and no check.
     ///
     /// - Parameter whenDone: called when the requested number of frames has been shown.
@@ -99,11 +100,11 @@ final class LiveRecording {
             if case .capture = source {
                 !isRecorded && request.page == nil && !request.selection.failing.isGiven
             } else { false }
-        let outputFile = try output.open(endsOnSignal: true) { failure in
+        shownFile = try output.open(keepsContent: true, endsOnSignal: true) { failure in
             if isNeeded { failure.endProcess() } else { whenBroken(failure) }
         }
         let shown = output.sink(
-            to: outputFile, source: source.name, failing: request.selection.failing.checked)
+            to: shownFile, source: source.name, failing: request.selection.failing.checked)
         sinks += try request.selection.apply(to: shown, whenDone: whenDone)
         if let display { sinks.append(display.status) }
         sinks += request.sinks
@@ -114,6 +115,13 @@ final class LiveRecording {
             analyses: pageSink.map {
                 Decoder.allAnalyses(replacing: request.decoding.extraAnalyses() + $0.analyses())
             }, sinks: sinks)
+    }
+
+    /// Begins all files. To be called when nothing can keep the command from working any more: until then, those of earlier runs stay whole.
+    func begin() {
+        captureFile?.begin()
+        traceFile?.begin()
+        shownFile.begin()
     }
 
     /// Shows the status.

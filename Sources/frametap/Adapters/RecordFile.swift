@@ -25,7 +25,7 @@ final class RecordFile: RecordOutput {
     private var hangUps: Int
     private(set) var discarded = 0
 
-    /// Creates the file, or the next one of the series.
+    /// Creates the file, or the next one of the series. What a file has stays until `begin` is called.
     ///
     /// - Parameter hangUpCount: how many HUPs were received so far.
     init(
@@ -40,19 +40,23 @@ final class RecordFile: RecordOutput {
         self.whenBroken = whenBroken
         self.start = start
         series = rotation.map { _ in RecordSeries(path, keep: keep) }
-        (file, number) = try Self.create(path, series, from: series?.nextNumber() ?? 0)
+        (file, number) = try Self.create(path, series, from: series?.nextNumber() ?? 0, keepsContent: true)
         // Standard output may be a file that has something already.
-        size = file.isRegular ? file.length : 0
+        size = file.isRegular && !file.keepsContent ? file.length : 0
         adopt(file)
     }
 
     /// Creates the only file, or the next one of a series.
     ///
-    /// - Parameter first: the number from which a free one is looked for.
+    /// - Parameters:
+    ///   - first: the number from which a free one is looked for.
+    ///   - keepsContent: whether what the only file has stays until it begins.
     private static func create(
-        _ path: String, _ series: RecordSeries?, from first: Int
+        _ path: String, _ series: RecordSeries?, from first: Int, keepsContent: Bool = false
     ) throws -> (file: FileOutput, number: Int) {
-        guard let series else { return (try FileOutput(creating: path, madePrivate: true), first) }
+        guard let series else {
+            return (try FileOutput(creating: path, madePrivate: true, keepsContent: keepsContent), first)
+        }
         var number = first
         while number <= RecordSeries.lastNumber {
             if let file = try FileOutput(creatingRecord: series.path(number)) { return (file, number) }
@@ -64,20 +68,32 @@ final class RecordFile: RecordOutput {
                 + "choose another name, or move the files away")
     }
 
+    /// Empties a file that has something of before, and writes what was taken until now. To be called when nothing else can keep the
+    /// command from working.
+    func begin() {
+        let waiting = file.begin()
+        guard isBroken else { return }
+        size = 0
+        cut(waiting)
+    }
+
     /// Takes whole pieces.
     func write(_ bytes: [UInt8]) {
         guard !isBroken else { return discard(bytes[...]) }
         file.write(bytes)
-        if isBroken {
-            let written = pieces.completeLength(of: bytes.prefix(max(0, file.length - size)))
-            size += written
-            file.cut(to: size)
-            return discard(bytes.dropFirst(written))
-        }
+        if isBroken { return cut(bytes) }
         size += bytes.count
         guard mayReplaceOld else { return }
         mayReplaceOld = false
         series?.deleteOld(current: number)
+    }
+
+    /// Keeps the whole pieces that were written of these bytes until that failed.
+    private func cut(_ bytes: [UInt8]) {
+        let written = pieces.completeLength(of: bytes.prefix(max(0, file.length - size)))
+        size += written
+        file.cut(to: size)
+        discard(bytes.dropFirst(written))
     }
 
     private func discard(_ bytes: ArraySlice<UInt8>) { discarded += pieces.count(in: bytes) }

@@ -71,6 +71,7 @@ struct CaptureCommand: ParsableCommand {
         let server = try page?.start()
         defer { server?.close() }
         let recording = try LiveRecording(of: .capture(captured), request) { progress.isDone = true }
+        recording.begin()
         var reassembly = reassembly.options(for: [])
         reassembly.serverPorts = options.serverPorts
         memory.apply(to: &reassembly)

@@ -51,6 +51,7 @@ struct DemoCommand: ParsableCommand {
         let recording = try LiveRecording(of: .relay("demo"), request)
         let recorder = Recorder(of: recording, queue: queue)
         let tls = try tls ? DemoTLS() : nil
+        recording.begin()
         let conversations = Task<Bool, Never>.detached { [unmarked] in
             defer { queue.finish() }
             var isComplete = true

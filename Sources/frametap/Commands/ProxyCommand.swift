@@ -132,6 +132,8 @@ struct ProxyCommand: ParsableCommand {
             try? proxy.shutDown()
             throw error
         }
+        recording.begin()
+        ciphertext?.begin()
         let recorder = Recorder(of: recording, queue: queue)
         let drain = relay.drain.interval.seconds
         let signals = EndSignals {
