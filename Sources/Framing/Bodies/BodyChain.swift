@@ -167,6 +167,14 @@ package struct BodyChain: Sendable {
         }
     }
 
+    /// A body that means the same with other keys of its header; nil if it stays as it is.
+    func rekeyed(_ body: RawSpan, from old: BodyHead, to new: BodyHead) -> [UInt8]? {
+        guard body.byteCount > 0, let mask = encodings.first as? XORBody else { return nil }
+        let before = mask.key(BodyContext(type: nil, head: old.fields, keys: old.keys))
+        let after = mask.key(BodyContext(type: nil, head: new.fields, keys: new.keys))
+        return before == after ? nil : XORBody.masked(XORBody.masked(body, before).span.bytes, after)
+    }
+
     /// Whether content is what a body of that length is shown as that could not be decoded.
     private func isAsItCame(_ content: BodyContent, _ length: Int, _ type: String?, _ head: BodyHead) -> Bool {
         let bytes = content.bytes

@@ -66,6 +66,11 @@ package struct BodyFormat: Sendable {
         try chain(for: type, head: head.fields).encode(content, type: type, head: head, length: length)
     }
 
+    /// A body that means the same under another header: see `BodyChain.rekeyed`.
+    func rekeyed(_ body: RawSpan, type: String?, from old: BodyHead, to new: BodyHead) -> [UInt8]? {
+        keyFields.isEmpty ? nil : chain(for: type, head: new.fields).rekeyed(body, from: old, to: new)
+    }
+
     /// The names of the keys that are used.
     func keyNames(default name: String) -> [String] {
         chains.flatMap { $0.keyNames(default: name) }

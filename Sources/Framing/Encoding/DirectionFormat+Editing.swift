@@ -7,8 +7,9 @@ extension DirectionFormat {
     ///   - content: the frame's content, escapes resolved.
     ///   - shape: its parts.
     ///   - changes: the new values of fields; they replace constants only if `isRaw`.
-    ///   - body: the new body; nil: the frame's own.
-    ///   - isRaw: whether lengths, counts and checksums stay as they are, so that they may be wrong. Otherwise they are recomputed.
+    ///   - body: the new body; nil: the frame's own, which means what it did if a field that is its key is changed.
+    ///   - isRaw: whether lengths, counts, checksums, and a body of the frame's own, stay as they are, so that they may be wrong.
+    ///     Otherwise they are recomputed.
     /// - Returns: the frame's bytes.
     package func edit(
         _ content: RawSpan, _ shape: FrameShape, changes: [Field], body: BodyContent?, isRaw: Bool
@@ -18,8 +19,16 @@ extension DirectionFormat {
             let known = layout.fieldNames.joined(separator: ", ")
             throw EncodingError("the frame has no field \(field.name); it has \(known.isEmpty ? "none" : known)")
         }
-        let body = try body.map { body throws(EncodingError) in
-            try self.body(of: shape).encode(body, type: type(of: content, shape), head: bodyHead(of: content, shape))
+        // The receiver reads the body with the keys that the frame will have.
+        let head = bodyHead(of: content, shape)
+        let newHead = layout.bodyHead(head, changes, keys: self.body(of: shape).keyFields)
+        let type = type(of: content, shape)
+        var body = try body.map { body throws(EncodingError) in
+            try self.body(of: shape).encode(body, type: type, head: newHead)
+        }
+        if body == nil, !isRaw {
+            let old = content.extracting(shape.head..<shape.head + shape.body)
+            body = self.body(of: shape).rekeyed(old, type: type, from: head, to: newHead)
         }
         let known = fields(of: content, shape)
         // Fields that are given as they are do not have to follow from the others.

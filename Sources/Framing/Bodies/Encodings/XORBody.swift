@@ -47,10 +47,11 @@ struct XORBody: BodyEncoding {
 
     func encode(_ content: BodyContent, _ context: BodyContext) throws(EncodingError) -> [UInt8] {
         let key = key(context)
-        return key.isEmpty ? content.bytes : Self.masked(content.bytes.span.bytes, key)
+        return Self.masked(content.bytes.span.bytes, key)
     }
 
-    private func key(_ context: BodyContext) -> [UInt8] {
+    /// The key; empty if there is none.
+    func key(_ context: BodyContext) -> [UInt8] {
         switch key {
         case .bytes(let bytes): return bytes
         case .field(let name):
@@ -62,8 +63,10 @@ struct XORBody: BodyEncoding {
         }
     }
 
-    private static func masked(_ bytes: RawSpan, _ key: [UInt8]) -> [UInt8] {
+    /// The bytes XORed with a key; as they are if that is empty.
+    static func masked(_ bytes: RawSpan, _ key: [UInt8]) -> [UInt8] {
         var masked = bytes.copied()
+        guard !key.isEmpty else { return masked }
         for index in masked.indices { masked[index] ^= key[index % key.count] }
         return masked
     }
