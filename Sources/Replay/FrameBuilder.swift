@@ -55,8 +55,9 @@ package struct FrameBuilder: Sendable {
             return try format.encode(parsed, from: frame.from)
         } catch {
             let name = frame.type.map { " (\($0))" } ?? ""
+            let reason = format.secrets.isEmpty ? error.description : error.withoutValues
             throw ReplayError(
-                "connection \(frame.connection), frame \(frame.index) of the \(frame.from.sender)\(name): \(error)")
+                "connection \(frame.connection), frame \(frame.index) of the \(frame.from.sender)\(name): \(reason)")
         }
     }
 }

@@ -129,6 +129,29 @@ import TraceDiff
         }
     }
 
+    /// Why a frame cannot be built is in the log: what the format calls secret is not.
+    @Test(arguments: [false, true]) func whyAFrameCannotBeBuiltShowsNoSecret(isSecret: Bool) throws {
+        let format = try FormatLoader.load(
+            "format: pins\nheader: [{ pin: u8 }, { length: u8 }]\nframing: { rule: length-field, field: length }\n"
+                + "body: text\n" + (isSecret ? "secret: [fields.pin]\n" : ""), file: "test.yaml")
+        let time = Timestamp(nanoseconds: 0)
+        let frame = FrameEvent(
+            connection: 1, from: .fromClient, index: 0, time: time, started: time, offset: 0, length: 3, segments: 1,
+            merged: false, type: nil, isHeartbeat: false, fields: .object([.init("pin", .number("4711"))]),
+            body: .object([.init("length", .number("1")), .init("text", .text("x"))]))
+        var connection = RecordedConnection(number: 1, opened: time, client: "", server: "")
+        connection.format = "pins"
+        connection.items = [.frame(frame)]
+        var trace = RecordedTrace(source: "test")
+        trace.connections = [connection]
+        let recording = try Recording(trace, format: "pins", rules: TraceRules())
+        let builder = FrameBuilder(format, recording)
+        let error = #expect(throws: ReplayError.self) { try builder.bytes(of: .frame(frame), filled: .frame(frame)) }
+        let text = error?.description ?? ""
+        #expect(
+            text.hasPrefix("connection 1, frame 0 of the client: pin ") && text.contains("4711") != isSecret, "\(text)")
+    }
+
     @Test func aVariationThatFitsIsEnough() throws {
         let format = try FormatLoader.load(
             "format: lines\nframing: { rule: delimiter, end: \"\\n\" }\nbody: text\n", file: "test.yaml")
