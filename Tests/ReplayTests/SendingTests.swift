@@ -106,6 +106,17 @@ import TraceDiff
         try FramesToSend([#"{"body":{"json":{"«secret»":"is «secret»"}}}"#], format).check()
     }
 
+    /// A recording of one thing that was said on one connection.
+    private func recording(of item: RecordedItem, _ format: String) throws -> Recording {
+        var connection = RecordedConnection(
+            number: 1, opened: Timestamp(nanoseconds: 0), client: "", server: "")
+        connection.format = format
+        connection.items = [item]
+        var trace = RecordedTrace(source: "test")
+        trace.connections = [connection]
+        return try Recording(trace, format: format, rules: TraceRules())
+    }
+
     /// Bytes that are no frame may be secret, too.
     @Test func unframedBytesThatATraceHidesAreNotSent() throws {
         let format = try FormatLoader.load(
@@ -113,12 +124,7 @@ import TraceDiff
         for (hex, isKnown) in [("616263", true), ("", false)] {
             let time = Timestamp(nanoseconds: 0)
             let run = RunEvent(from: .fromClient, time: time, offset: 0, length: 3, reason: "no-frame", hex: hex)
-            var connection = RecordedConnection(number: 1, opened: time, client: "", server: "")
-            connection.format = "lines"
-            connection.items = [.unframed(run)]
-            var trace = RecordedTrace(source: "test")
-            trace.connections = [connection]
-            let recording = try Recording(trace, format: "lines", rules: TraceRules())
+            let recording = try recording(of: .unframed(run), "lines")
             let builder = FrameBuilder(format, recording)
             if isKnown {
                 try recording.check(builder, .fromClient)
@@ -139,13 +145,7 @@ import TraceDiff
             connection: 1, from: .fromClient, index: 0, time: time, started: time, offset: 0, length: 3, segments: 1,
             merged: false, type: nil, isHeartbeat: false, fields: .object([.init("pin", .number("4711"))]),
             body: .object([.init("length", .number("1")), .init("text", .text("x"))]))
-        var connection = RecordedConnection(number: 1, opened: time, client: "", server: "")
-        connection.format = "pins"
-        connection.items = [.frame(frame)]
-        var trace = RecordedTrace(source: "test")
-        trace.connections = [connection]
-        let recording = try Recording(trace, format: "pins", rules: TraceRules())
-        let builder = FrameBuilder(format, recording)
+        let builder = FrameBuilder(format, try recording(of: .frame(frame), "pins"))
         let error = #expect(throws: ReplayError.self) { try builder.bytes(of: .frame(frame), filled: .frame(frame)) }
         let text = error?.description ?? ""
         #expect(
