@@ -16,6 +16,18 @@ package struct BodyChain: Sendable {
     /// The header's fields that are keys.
     var keyFields: [String] { encodings.compactMap { ($0 as? XORBody)?.keyField } }
 
+    /// The keys that bodies are XORed with under a header, by the place of the encoding.
+    func masks(_ head: BodyHead) -> [Int: [UInt8]] {
+        var masks: [Int: [UInt8]] = [:]
+        for (place, encoding) in encodings.enumerated() {
+            guard let key = (encoding as? XORBody)?.key(BodyContext(type: nil, head: head.fields, keys: head.keys)),
+                !key.isEmpty
+            else { continue }
+            masks[place] = key
+        }
+        return masks
+    }
+
     /// Whether frames of another format are inside, also in fields, which has secrets of its own.
     var hasInnerSecrets: Bool {
         encodings.contains { encoding in
@@ -165,14 +177,6 @@ package struct BodyChain: Sendable {
             if let length, isAsItCame(content, length, type, head) { return content.bytes }
             throw error
         }
-    }
-
-    /// A body that means the same with other keys of its header; nil if it stays as it is.
-    func rekeyed(_ body: RawSpan, from old: BodyHead, to new: BodyHead) -> [UInt8]? {
-        guard body.byteCount > 0, let mask = encodings.first as? XORBody else { return nil }
-        let before = mask.key(BodyContext(type: nil, head: old.fields, keys: old.keys))
-        let after = mask.key(BodyContext(type: nil, head: new.fields, keys: new.keys))
-        return before == after ? nil : XORBody.masked(XORBody.masked(body, before).span.bytes, after)
     }
 
     /// Whether content is what a body of that length is shown as that could not be decoded.

@@ -66,9 +66,18 @@ package struct BodyFormat: Sendable {
         try chain(for: type, head: head.fields).encode(content, type: type, head: head, length: length)
     }
 
-    /// A body that means the same under another header: see `BodyChain.rekeyed`.
-    func rekeyed(_ body: RawSpan, type: String?, from old: BodyHead, to new: BodyHead) -> [UInt8]? {
-        keyFields.isEmpty ? nil : chain(for: type, head: new.fields).rekeyed(body, from: old, to: new)
+    /// A body that means the same under another header, whose keys differ; nil if it stays as it is.
+    func masked(
+        _ body: RawSpan, type: String?, from old: BodyHead, to new: BodyHead
+    ) throws(EncodingError) -> [UInt8]? {
+        let before = chain(for: type, head: old.fields).masks(old)
+        let after = chain(for: type, head: new.fields).masks(new)
+        guard before != after, body.byteCount > 0 else { return nil }
+        guard before.keys.allSatisfy({ $0 == 0 }), after.keys.allSatisfy({ $0 == 0 }) else {
+            throw EncodingError(
+                "the key of the body, which is inside another encoding, would be another one: give the body, too")
+        }
+        return XORBody.masked(XORBody.masked(body, before[0] ?? []).span.bytes, after[0] ?? [])
     }
 
     /// The names of the keys that are used.

@@ -37,20 +37,6 @@ extension FrameLayout {
         return known
     }
 
-    /// What a body may need of a header in which fields are changed.
-    ///
-    /// - Parameters:
-    ///   - head: the header before.
-    ///   - changes: the fields' new values.
-    ///   - keys: the names of the fields that are keys.
-    func bodyHead(_ head: BodyHead, _ changes: [Field], keys: [String]) -> BodyHead {
-        guard !changes.isEmpty else { return head }
-        let unchanged = head.fields.filter { known in !changes.contains { $0.name == known.name } }
-        var new = bodyHead(of: unchanged + changes, keys: keys.filter { key in changes.contains { $0.name == key } })
-        new.keys.merge(head.keys) { changed, _ in changed }
-        return new
-    }
-
     /// The header with these values, whatever its lengths will be; nil if there is none.
     private func draft(_ fields: [Field]) -> [UInt8]? {
         if let structured = head as? StructuredHead { return structured.draft(fields) }

@@ -7,9 +7,9 @@ extension DirectionFormat {
     ///   - content: the frame's content, escapes resolved.
     ///   - shape: its parts.
     ///   - changes: the new values of fields; they replace constants only if `isRaw`.
-    ///   - body: the new body; nil: the frame's own, which means what it did if a field that is its key is changed.
-    ///   - isRaw: whether lengths, counts, checksums, and a body of the frame's own, stay as they are, so that they may be wrong.
-    ///     Otherwise they are recomputed.
+    ///   - body: the new body; nil: the frame's own, which is masked anew if its key changes.
+    ///   - isRaw: whether lengths, counts, checksums and the frame's own body stay as they are, so that they may be wrong. Otherwise
+    ///     they are recomputed.
     /// - Returns: the frame's bytes.
     package func edit(
         _ content: RawSpan, _ shape: FrameShape, changes: [Field], body: BodyContent?, isRaw: Bool
@@ -19,29 +19,56 @@ extension DirectionFormat {
             let known = layout.fieldNames.joined(separator: ", ")
             throw EncodingError("the frame has no field \(field.name); it has \(known.isEmpty ? "none" : known)")
         }
-        // The receiver reads the body with the keys that the frame will have.
-        let head = bodyHead(of: content, shape)
-        let newHead = layout.bodyHead(head, changes, keys: self.body(of: shape).keyFields)
-        let type = type(of: content, shape)
-        var body = try body.map { body throws(EncodingError) in
-            try self.body(of: shape).encode(body, type: type, head: newHead)
-        }
-        if body == nil, !isRaw {
-            let old = content.extracting(shape.head..<shape.head + shape.body)
-            body = self.body(of: shape).rekeyed(old, type: type, from: head, to: newHead)
-        }
         let known = fields(of: content, shape)
         // Fields that are given as they are do not have to follow from the others.
         let changes = changes.filter { change in
             !known.contains { $0.name == change.name && JSONValue($0.value) == JSONValue(change.value) }
         }
+        let body = try encode(body, of: content, shape, changes, isRaw: isRaw)
         if isRaw { return try overwrite(content, shape, changes, body: body) }
         let end = shape.head + shape.body
         var old = FrameParts(
-            head: content.copied(0..<shape.head - ((layout.rule as? HeadAndBody)?.delimiter.count ?? 0)),
+            head: content.copied(0..<shape.head - layout.delimiterLength),
             body: body ?? content.copied(shape.head..<end), trailer: content.copied(end..<shape.total))
         old.given = known
         return try layout.rewrite(old, changes)
+    }
+
+    /// The bytes of a new body, or of the frame's own if its key changes; nil if they stay as they are.
+    private func encode(
+        _ body: BodyContent?, of content: RawSpan, _ shape: FrameShape, _ changes: [Field], isRaw: Bool
+    ) throws(EncodingError) -> [UInt8]? {
+        let format = self.body(of: shape)
+        let hasKeys = !format.keyFields.isEmpty && !changes.isEmpty
+        guard body != nil || hasKeys && !isRaw else { return nil }
+        let type = type(of: content, shape)
+        let old = bodyHead(of: content, shape)
+        // A receiver takes the key from the header that the frame will have.
+        let new = hasKeys ? try changedHead(of: content, shape, changes, isRaw: isRaw) : old
+        if let body { return try format.encode(body, type: type, head: new) }
+        let own = content.extracting(shape.head..<shape.head + shape.body)
+        return try format.masked(own, type: type, from: old, to: new)
+    }
+
+    /// What a body may need of a frame's header once fields are changed.
+    private func changedHead(
+        of content: RawSpan, _ shape: FrameShape, _ changes: [Field], isRaw: Bool
+    ) throws(EncodingError) -> BodyHead {
+        let layout = layouts[shape.layout]
+        guard let head = layout.head else { return bodyHead(of: content, shape) }
+        var bytes: [UInt8]
+        if isRaw {
+            var changes = changes
+            bytes = try head.overwrite(content.copied(0..<shape.head), &changes)
+        } else {
+            let end = shape.head - layout.delimiterLength
+            bytes = try head.edit(content.copied(0..<end), layout.inHead(changes), body: shape.body)
+            bytes += content.copied(end..<shape.head)
+        }
+        var new = shape
+        new.head = bytes.count
+        bytes += content.copied(shape.head..<shape.total)
+        return bodyHead(of: bytes.span.bytes, new)
     }
 
     /// The frame with bytes replaced where they are, and nothing else changed.
@@ -71,10 +98,9 @@ extension FrameLayout {
         if let shown = (head as? StructuredHead)?.shown, changes.contains(where: { $0.name == shown.name }) {
             throw EncodingError("\(shown.name) holds state from earlier frames, and is not part of this one")
         }
-        let afterBody = Set(trailer?.names ?? []).subtracting(head?.names ?? [])
+        let inHead = inHead(changes)
         let (frame, read) = try verified(changes, changes) { changes throws(EncodingError) in
             var parts = old
-            let inHead = changes.filter { !afterBody.contains($0.name) }
             if let head { parts.head = try head.edit(old.head, inHead, body: old.body.count) } else { parts.head = [] }
             parts.trailer = try trailer?.edit(old.trailer, changes, body: old.body.count) ?? []
             parts.given.removeAll { known in changes.contains { $0.name == known.name } }
@@ -96,6 +122,15 @@ extension FrameLayout {
         }
         return frame
     }
+
+    /// The changes that are not of the trailer alone.
+    fileprivate func inHead(_ changes: [Field]) -> [Field] {
+        let afterBody = Set(trailer?.names ?? []).subtracting(head?.names ?? [])
+        return changes.filter { !afterBody.contains($0.name) }
+    }
+
+    /// How many bytes separate the head from the body, which belong to neither.
+    fileprivate var delimiterLength: Int { (rule as? HeadAndBody)?.delimiter.count ?? 0 }
 
     /// The outermost fields of head and trailer.
     fileprivate var headerFields: [HeaderField] {

@@ -117,7 +117,7 @@ final class LiveRecording {
             }, sinks: sinks)
     }
 
-    /// Begins all files. To be called when nothing can keep the command from working any more: until then, those of earlier runs stay whole.
+    /// Begins all files. Call it when nothing can stop the command from starting: until then, files of earlier runs stay whole.
     func begin() {
         captureFile?.begin()
         traceFile?.begin()

@@ -68,9 +68,10 @@ final class RecordFile: RecordOutput {
                 + "choose another name, or move the files away")
     }
 
-    /// Empties a file that has something of before, and writes what was taken until now. To be called when nothing else can keep the
-    /// command from working.
+    /// Empties a file that still has what it had before, and writes what was taken until now. Call it when nothing can stop the command
+    /// from starting.
     func begin() {
+        guard file.keepsContent else { return }
         let waiting = file.begin()
         guard isBroken else { return }
         size = 0

@@ -274,6 +274,72 @@ import Testing
         }
     }
 
+    private func masked(_ text: String, _ mask: [UInt8]) -> [UInt8] {
+        text.utf8.enumerated().map { $1 ^ mask[$0 % mask.count] }
+    }
+
+    /// As in WebSocket, where a server's frames have no mask.
+    @Test func aMaskThatIsRemovedIsTakenFromTheBody() throws {
+        let side = try side(
+            """
+            header:
+              - flags: { type: u8, bits: { 7: masked, 0-6: length } }
+              - mask: { type: bytes, size: 4, when: masked == 1 }
+            framing: { rule: fields, body: length }
+            body: [{ xor: { key: mask } }, text]
+            """)
+        let mask: [UInt8] = [0x37, 0xfa, 0x21, 0x3d]
+        let before = [0x85] + mask + masked("Hello", mask)
+        #expect(try edit(before, side, [Field("masked", .integer(0))]) == [5] + Array("Hello".utf8))
+        #expect(try edit(before, side, [Field("masked", .integer(0))], body: "Hey") == [3] + Array("Hey".utf8))
+        let set = [Field("masked", .integer(1)), Field("mask", .text("37fa213d"))]
+        #expect(try edit([5] + Array("Hello".utf8), side, set) == before)
+    }
+
+    /// A key may be a part of what changes, and a change may name it by another name.
+    @Test(arguments: [Field("key", .text("blue")), Field("key", .integer(5)), Field("flags", .integer(0x35))])
+    func aKeyThatIsBitsIsThatOfTheBody(change: Field) throws {
+        let side = try side(
+            """
+            header: [{ flags: { type: u8, bits: { 0-3: { name: key, names: { 1: red, 5: blue } } } } }, { length: u8 }]
+            framing: { rule: length-field, field: length }
+            body: [{ xor: { key: key } }, text]
+            """)
+        let edited = try edit([0x31, 5] + masked("Hello", [1]), side, [change])
+        #expect(edited == [0x35, 5] + masked("Hello", [5]))
+    }
+
+    /// The encodings of a body, too, are those of the header that the frame will have.
+    @Test func aNewBodyIsEncodedForTheNewHeader() throws {
+        let side = try side(
+            """
+            header: [{ kind: { type: u8, names: { 1: plain, 8: packed } } }, { mask: u8 }, { length: u8 }]
+            framing: { rule: length-field, field: length }
+            body:
+              cases: [{ when: kind == 8, as: [{ xor: { key: mask } }, base64, text] }]
+              else: [{ xor: { key: mask } }, text]
+            """)
+        let before: [UInt8] = [1, 9, 5] + masked("Hello", [9])
+        let packed = try edit(before, side, [Field("kind", .text("packed"))], body: "Hey")
+        #expect(packed == [8, 9, 4] + masked("SGV5", [9]))
+        #expect(try edit(packed, side, [Field("kind", .text("packed"))], body: "Hey") == packed)
+        #expect(try edit(packed, side, [Field("mask", .integer(2))]) == [8, 2, 4] + masked("SGV5", [2]))
+    }
+
+    @Test func aKeyInsideAnotherEncodingNeedsTheBody() throws {
+        let side = try side(
+            """
+            header: [{ mask: u8 }, { length: u8 }]
+            framing: { rule: length-field, field: length }
+            body: [base64, { xor: { key: mask } }, text]
+            """)
+        let before = try side.encode([Field("mask", .integer(1))], body: Array("SGV5".utf8))
+        let error = #expect(throws: EncodingError.self) { try edit(before, side, [Field("mask", .integer(2))]) }
+        #expect(error?.description.hasSuffix("would be another one: give the body, too") == true)
+        // "J" is "H" with the mask.
+        #expect(try edit(before, side, [Field("mask", .integer(2))], body: "H") == [2, 4] + Array("Sg==".utf8))
+    }
+
     // MARK: Refusals
 
     private static let head =
