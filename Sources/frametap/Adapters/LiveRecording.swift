@@ -63,8 +63,8 @@ final class LiveRecording {
     /// What was counted.
     var summary: Summary { decoder.summary }
 
-    /// Opens the files, which keep what they have until `begin` is called. Later failures are reported once, and the source continues; except for a capture's output if that is all
-    /// that was requested: no files, no page and no check.
+    /// Opens the files, which keep what they have until `begin` is called. Later failures are reported once, and the source
+    /// continues; except for a capture's output if that is all that was requested: no files, no page and no check.
     ///
     /// - Parameter whenDone: called when the requested number of frames has been shown.
     init(of source: Source, _ request: Request, whenDone: @escaping () -> Void = {}) throws {
