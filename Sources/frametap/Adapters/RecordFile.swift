@@ -68,8 +68,8 @@ final class RecordFile: RecordOutput {
                 + "choose another name, or move the files away")
     }
 
-    /// Empties a file that still has what it had before, and writes what was taken until now. Call it when nothing can stop the command
-    /// from starting.
+    /// Empties a file that still has what it had before, and writes what was taken until now. Call it when nothing can stop the
+    /// command from starting.
     func begin() {
         guard file.keepsContent else { return }
         let waiting = file.begin()
