@@ -254,8 +254,8 @@ import Testing
     @Test(arguments: ["rule: length-field, field: length", "rule: fields, body: length"])
     func aChangedMaskIsThatOfTheBody(framing: String) throws {
         let (old, new): ([UInt8], [UInt8]) = ([1, 2, 3, 4], [0x37, 0xfa, 0x21, 0x3d])
-        func frame(_ text: String, _ mask: [UInt8]) -> [UInt8] {
-            mask + [UInt8(text.utf8.count)] + masked(text, mask)
+        func masked(_ text: String, _ mask: [UInt8]) -> [UInt8] {
+            mask + [UInt8(text.utf8.count)] + text.utf8.enumerated().map { $1 ^ mask[$0 % 4] }
         }
         for (type, value) in [
             ("u32", FieldValue.integer(0x37fa_213d)), ("{ type: u32, byteOrder: little }", .integer(0x3d21_fa37)),
@@ -264,13 +264,13 @@ import Testing
             let side = try side(
                 "header: [{ mask: \(type) }, { length: u8 }]\nframing: { \(framing) }\nbody: [{ xor: { key: mask } }, text]"
             )
-            let (before, change) = (frame("Hello", old), Field("mask", value))
-            #expect(try edit(before, side, [change]) == frame("Hello", new), "\(type)")
-            #expect(try edit(before, side, [change], body: "Hey, you") == frame("Hey, you", new), "\(type)")
-            #expect(try edit(before, side, [], body: "Hey, you") == frame("Hey, you", old), "\(type)")
+            let (before, change) = (masked("Hello", old), Field("mask", value))
+            #expect(try edit(before, side, [change]) == masked("Hello", new), "\(type)")
+            #expect(try edit(before, side, [change], body: "Hey, you") == masked("Hey, you", new), "\(type)")
+            #expect(try edit(before, side, [], body: "Hey, you") == masked("Hey, you", old), "\(type)")
             // A mask that is wrong on purpose.
             #expect(try edit(before, side, [change], isRaw: true) == new + before[4...], "\(type)")
-            #expect(try edit(before, side, [change], body: "Olleh", isRaw: true) == frame("Olleh", new), "\(type)")
+            #expect(try edit(before, side, [change], body: "Olleh", isRaw: true) == masked("Olleh", new), "\(type)")
         }
     }
 
